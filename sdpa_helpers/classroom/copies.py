@@ -72,7 +72,7 @@ def _tokens(source: str) -> list[str]:
     """Names that people choose are alike; what is called, operators and numbers count, comments don't."""
     found = []
     for match in _TOKEN.finditer(source):
-        text = re.sub(r"\s", "", match.group())
+        text = "".join(match.group().split())
         if match["text"]:
             found.append("'")
         elif match["name"]:

@@ -7,6 +7,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TextIO
 
@@ -53,8 +54,13 @@ def no_formula(value: object) -> object:
     So does what would be one in a cell of its own, where a spreadsheet takes semicolons for the ends of cells.
     """
     if isinstance(value, str):
-        return as_text(_AFTER_AN_END.sub(r"\1'", value))
+        return _no_formula_in(value)
     return f"{value:g}" if isinstance(value, float) else value
+
+
+@lru_cache(maxsize=1000)  # a table of a class says the same few words again and again
+def _no_formula_in(text: str) -> str:
+    return as_text(_AFTER_AN_END.sub(r"\1'", text))
 
 
 def as_text(text: str) -> str:

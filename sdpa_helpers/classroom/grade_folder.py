@@ -314,7 +314,7 @@ def _remember(batch: Batch, settings: Settings, folder: ResultsFolder, handed_in
             "graded again, and points may change."
         )
     write_run(folder.run_json, now)
-    if edited := folder.edited_results():
+    if edited := folder.passed_over().edited:
         more = f" and {len(edited) - 10} more" if len(edited) > 10 else ""
         batch.tell(
             f"Edited by hand or cut off, so graded again: {', '.join(map(str, edited[:10]))}{more}. Marks of "

@@ -3,12 +3,13 @@
 import json
 import shutil
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
 
 from sdpa_helpers.classroom.files import DRAFTS, write_text
-from sdpa_helpers.grading.result import GradedNotebook, NotAResult, OlderForm
+from sdpa_helpers.grading.result import RECORD_FORM, GradedNotebook, NotAResult, OlderForm
 from sdpa_helpers.grading.result_json import as_json, from_json
 
 Pair = tuple[str, str]
@@ -17,6 +18,16 @@ Pair = tuple[str, str]
 
 class Edited(NotAResult):
     """A result that somebody changed by hand: it is believed no more."""
+
+
+@dataclass(frozen=True)
+class PassedOver:
+    """Results that are there and are not read."""
+
+    edited: list[Path]
+    """Those that somebody changed by hand, below the folder."""
+    older: list[OlderForm]
+    """Why those of another version are passed over."""
 
 
 class ResultsFolder:
@@ -109,14 +120,15 @@ class ResultsFolder:
             if isinstance(result, GradedNotebook):
                 yield result
 
-    def older_results(self) -> list[OlderForm]:
-        """Why results of another version are passed over, for each of them."""
-        return [found for path in self._result_paths() if isinstance(found := _read(path), OlderForm)]
+    def read_pairs(self) -> set[Pair]:
+        """Whose results `read_results` would read, without taking them apart."""
+        return {_pair_of(text) for path in self._result_paths() if _is_whole(text := _text_of(path))}
 
-    def edited_results(self) -> list[Path]:
-        """The results that somebody changed by hand, below the folder."""
-        there = (path for path in self._result_paths() if isinstance(_read(path), Edited))
-        return [path.relative_to(self.path) for path in there]
+    def passed_over(self) -> PassedOver:
+        """The results that are believed no more."""
+        odd = {path: _read(path) for path in self._result_paths() if not _is_whole(_text_of(path))}
+        edited = [path.relative_to(self.path) for path, found in odd.items() if isinstance(found, Edited)]
+        return PassedOver(edited, [found for found in odd.values() if isinstance(found, OlderForm)])
 
     def _result_paths(self, only: Iterable[Pair] | None = None) -> Iterable[Path]:
         if only is None:
@@ -164,11 +176,33 @@ def _sealed(entries: dict[str, object]) -> str:
     The last one is the digest of the others. It is no secret: it shows a slip, not a forger.
     """
     lines = "{\n" + "".join(f"{_text(name)}: {_text(value)},\n" for name, value in entries.items())
-    return f'{lines}{_SEAL}{_digest(lines)}"\n}}\n'
+    return f"{lines}{_SEAL}{_seal_of(lines)}"
 
 
-def _digest(lines: str) -> str:
-    return sha256(lines.encode()).hexdigest()[:32]
+def _seal_of(lines: str) -> str:
+    return f'{sha256(lines.encode()).hexdigest()[:32]}"\n}}\n'
+
+
+_LAST = f'"form": {json.dumps(RECORD_FORM)},\n'
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a result has today's form and its seal: ten times as quick as reading it."""
+    lines, _, seal = text.rpartition(_SEAL)
+    return lines.endswith(_LAST) and seal == _seal_of(lines)
+
+
+def _pair_of(text: str) -> Pair:
+    """Of a whole one: its first two lines."""
+    _, student, notebook, _ = text.split("\n", 3)
+    return tuple(json.loads(f"{{{student}{notebook[:-1]}}}").values())
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def _text(value: object) -> str:
@@ -186,8 +220,7 @@ def _read(path: Path) -> GradedNotebook | OlderForm | Edited | None:
         return Edited(f"{path} is no JSON any more")
     try:
         result = from_json(data)
-        lines, _, seal = text.rpartition(_SEAL)
-        return result if seal == f'{_digest(lines)}"\n}}\n' else Edited(f"{path} was edited by hand")
+        return result if _is_whole(text) else Edited(f"{path} was edited by hand")
     except OlderForm as older:
         return older
     except NotAResult:

@@ -98,7 +98,7 @@ def write_left_out(path: Path, left_out: Iterable[tuple[str, str]]) -> None:
 
 def graded_last(folder: ResultsFolder) -> list[Pair]:
     """What the last run graded, as its tables say: earlier runs may have left more."""
-    pairs = {(result.student, result.notebook) for result in folder.read_results()}
+    pairs = folder.read_pairs()
     try:
         with folder.details_csv.open(newline="", encoding="utf-8") as file:
             named = {(row["student"], row["notebook"]) for row in csv.DictReader(file)}

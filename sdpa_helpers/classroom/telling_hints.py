@@ -5,6 +5,7 @@ the body, each expression behind `return`, alone, within a function that the hin
 """
 
 import ast
+import builtins
 import inspect
 import re
 from collections.abc import Iterator
@@ -41,7 +42,8 @@ def earns_points(exercise: Exercise, hint: str) -> bool:
     if exercise.starter is not None:
         return False  # its cell holds code already: a line of it earns nothing by itself
     arguments = list(inspect.signature(exercise.reference).parameters)
-    return any(_points(exercise, body) > 0 for body in _bodies(hint, arguments))
+    bodies = dict.fromkeys(_bodies(hint, arguments))
+    return any(_finds_its_names(exercise, body) and _points(exercise, body) > 0 for body in bodies)
 
 
 def _writes_an_expression(hint: str) -> bool:
@@ -126,8 +128,27 @@ def _head(exercise: Exercise) -> str:
     return answer_cell(exercise).partition("\n")[2].rpartition("    return")[0]
 
 
+def _finds_its_names(exercise: Exercise, body: str) -> bool:
+    """False where every case would end with a NameError: so it is with most of what reads as code in a hint's words."""
+    try:
+        nodes = [*ast.walk(ast.parse(_head(exercise) + body))]
+    except SyntaxError:
+        return False
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    given = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    given |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    given |= {exercise.name, *_cell_of(exercise), *vars(builtins)}
+    left_out = any(isinstance(node, ast.IfExp | ast.BoolOp | ast.Lambda) for node in nodes)  # it may be
+    return left_out or given.issuperset(node.id for node in names)
+
+
+def _cell_of(exercise: Exercise) -> dict[str, object]:
+    """What its file, or its page, defines."""
+    return inspect.unwrap(exercise.reference).__globals__
+
+
 def _points(exercise: Exercise, body: str) -> float:
-    cell = inspect.unwrap(exercise.reference).__globals__.copy()  # of its file, or of its page
+    cell = _cell_of(exercise).copy()
     try:
         exec(compile(_head(exercise) + body, "<hint>", "exec"), cell)
     except SyntaxError:

@@ -335,13 +335,14 @@ def graded_folder(path: Path) -> ResultsFolder:
     folder = ResultsFolder(path)
     if not folder.holds_results():
         raise Refusal(f"{path} holds no results/; name the --out folder of `sdpa grade`")
-    if edited := folder.edited_results():
+    passed_over = folder.passed_over()
+    if edited := passed_over.edited:
         more = f" and {len(edited) - 10} more" if len(edited) > 10 else ""
         raise Refusal(
             f"{path}: edited by hand, and believed no more: {', '.join(map(str, edited[:10]))}{more}. "
             "`sdpa regrade` writes what the answers earn; marks of your own go in with `sdpa mark add`"
         )
-    if older := folder.older_results():
+    if older := passed_over.older:
         warn(f"{count(len(older), 'result')} passed over: {older[0]}")
     return folder
 

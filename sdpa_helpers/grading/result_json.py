@@ -1,5 +1,6 @@
 """The form of results/<student>/<notebook>.json: a result as JSON, and back."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, get_args
 
@@ -87,7 +88,7 @@ def from_json(data: Any) -> GradedNotebook:
         return GradedNotebook(
             student=data["student"],
             notebook=data["notebook"],
-            status=_known(data["status"], Status),
+            status=_known(data["status"], _STATUSES),
             exercises=tuple(_exercise_from_json(name, e) for name, e in data["exercises"].items()),
             reason=data["reason"],
             flags=tuple(Flag(**flag) for flag in data["flags"]),
@@ -118,8 +119,10 @@ def _exercise_from_json(name: str, data: dict[str, Any]) -> Graded:
 
 
 def _case_from_json(data: dict[str, Any]) -> GradedCase:
-    given = {key: value for key, value in data.items() if key != "passed"}
-    return GradedCase(**{**given, "status": _known(given["status"], CaseStatus)})
+    given = data.copy()
+    given.pop("passed", None)
+    _known(given["status"], _CASE_STATUSES)
+    return GradedCase(**given)
 
 
 def _mark_from_json(data: dict[str, Any]) -> ShownMark:
@@ -127,7 +130,10 @@ def _mark_from_json(data: dict[str, Any]) -> ShownMark:
     return ShownMark(criteria, data["adjusted"], data["comment"], data["asked"])
 
 
-def _known(status: str, among: Any) -> Any:
-    if status not in get_args(among):
-        raise NotAResult(f"the status {status!r} is unknown; expected one of {', '.join(get_args(among))}")
+_STATUSES, _CASE_STATUSES = dict.fromkeys(get_args(Status)), dict.fromkeys(get_args(CaseStatus))
+
+
+def _known(status: str, among: Mapping[str, None]) -> Any:
+    if status not in among:
+        raise NotAResult(f"the status {status!r} is unknown; expected one of {', '.join(among)}")
     return status

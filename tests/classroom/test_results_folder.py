@@ -121,7 +121,7 @@ def test_a_result_is_kept_only_with_its_page_its_fingerprint_and_its_form(tmp_pa
     path.write_text(json.dumps(json.loads(path.read_text()) | {"form": "1"}))
     assert folder.kept_result("ada", NAME, "f") is None
     assert list(folder.read_results()) == []
-    assert [older.found for older in folder.older_results()] == ["1"]
+    assert [older.found for older in folder.passed_over().older] == ["1"]
 
 
 def test_a_notebook_nobody_handed_in_is_blank_and_does_not_count(tmp_path):

@@ -4,10 +4,11 @@ import inspect
 import random
 import textwrap
 import time
+from difflib import SequenceMatcher
 
 import pytest
 
-from sdpa_helpers.classroom.pages.similar import find_similar, resemblance, similar_page
+from sdpa_helpers.classroom.pages.similar import THRESHOLD, find_similar, resemblance, similar_page
 from sdpa_helpers.course.registry import find
 from sdpa_helpers.grading.shape import shape_of
 from tests.results import result
@@ -145,6 +146,14 @@ def test_the_quick_no_agrees_with_the_slow_one():
     one, two = shape_of(different(1)).split(), shape_of(different(2)).split()
     assert resemblance(one, one) == 1.0
     assert resemblance(one, two) == 0.0
+    draw, said = random.Random(0), []
+    for _ in range(500):
+        text = draw.choices("abcd", k=draw.randint(1, 40))
+        other = [draw.choice("abcd") if draw.random() < 0.1 else token for token in text]
+        ratio = SequenceMatcher(None, text, other, autojunk=False).ratio()
+        said.append(resemblance(text, other))
+        assert said[-1] == ratio or (said[-1] == 0.0 and ratio < THRESHOLD)
+    assert 50 < said.count(0.0) < 450
 
 
 def test_a_class_of_1000_takes_seconds():

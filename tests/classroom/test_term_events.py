@@ -1,4 +1,4 @@
-"""What happens in a term, on a class of 400: each event takes at most one file to edit and one command."""
+"""What happens in a term, on a class of 40: each event takes at most one file to edit and one command."""
 
 import csv
 import json
@@ -44,7 +44,7 @@ def whole(tmp_path_factory):
         executor = pretend(patch)
         for number in (1, 2):
             sdpa("grade", root / f"in{number}", "--out", root / f"hw{number}")
-        assert len(executor.graded) == 2 * 400 + 399
+        assert len(executor.graded) == 2 * 40 + 39
     return root
 
 
@@ -135,7 +135,7 @@ def test_a_learner_gets_an_extension(term, executor):
         file.write('[learner.s001]\nextension = { hw1 = "2026-05-04T00:00:00Z" }\n')
     said = sdpa("regrade", term / "hw1")
     assert executor.graded == [("s001", SOFTMAX)]
-    assert f"1 of 800 marks changed: {SOFTMAX}" in said
+    assert f"1 of 80 marks changed: {SOFTMAX}" in said
     assert ", late (1 learner)" in said
     after = points(term / "hw1")
     assert float(before["s001"]) == pytest.approx(0.8 * float(after["s001"]))
@@ -192,9 +192,9 @@ def test_a_case_is_mended_and_all_are_graded_again(term, executor):
     executor.mend("entropy", case)
     said = sdpa("regrade", term / "hw1")
     assert {notebook for _, notebook in executor.graded} == {SOFTMAX}  # 01 is as it was
-    assert len(executor.graded) == 400
+    assert len(executor.graded) == 40
     step = results["entropy"].cases[0].max_points
-    assert f"{len(failed)} of 800 marks changed: entropy +{step:g} ({len(failed)} learners)" in said
+    assert f"{len(failed)} of 80 marks changed: entropy +{step:g} ({len(failed)} learners)" in said
     changed = rows(term / "hw1" / "marks-changed.csv")
     assert {row["learner"] for row in changed} == {*failed}
     assert {(row["exercise"], row["why"]) for row in changed} == {("(all)", ""), ("entropy", "graded anew")}
@@ -202,7 +202,7 @@ def test_a_case_is_mended_and_all_are_graded_again(term, executor):
     assert last.read_bytes() == (term / "hw1" / "marks-changed.csv").read_bytes()
     assert others(before, points(term / "hw1"), "s000", *failed)
     assert dict(read(term / "hw1", "s000"))["entropy"].points == 0.0  # what a person gave stays
-    assert "0 of 800 marks changed" in sdpa("regrade", term / "hw1")
+    assert "0 of 80 marks changed" in sdpa("regrade", term / "hw1")
 
 
 def test_a_run_that_was_killed_hides_no_change(term, executor):
@@ -212,10 +212,10 @@ def test_a_run_that_was_killed_hides_no_change(term, executor):
         patch.setattr("sdpa_helpers.classroom.grade_folder.write_tables", lambda *_: 1 / 0)
         with pytest.raises(AssertionError, match="ZeroDivisionError"):
             sdpa("regrade", folder)
-    assert len(executor.graded) == 400
+    assert len(executor.graded) == 40
     said = sdpa("regrade", folder)
-    assert len(executor.graded) == 400
-    assert " of 800 marks changed: entropy +" in said
+    assert len(executor.graded) == 40
+    assert " of 80 marks changed: entropy +" in said
 
 
 def test_weights_and_the_lowest_that_is_dropped(term):
@@ -230,15 +230,15 @@ def test_weights_and_the_lowest_that_is_dropped(term):
     found = totals()
     assert float(found["s003"]["total"]) == pytest.approx(40 * max(one, two), abs=1e-3)
     assert found["s003"]["dropped"] == ("hw1" if one < two else "hw2")
-    assert found["s399"]["dropped"] == "hw2"  # nothing handed in
-    assert found["s399"]["hw2"] == "missing"
+    assert found["s039"]["dropped"] == "hw2"  # nothing handed in
+    assert found["s039"]["hw2"] == "missing"
 
 
 def test_two_homeworks_in_one_table_the_same_bytes_each_time(term):
     (term / "term.toml").unlink()
     said = sdpa("term", term / "hw1", term / "hw2")
     assert "no term.toml beside them: all weigh the same" in said
-    assert "400 learners; written" in said
+    assert "40 learners; written" in said
     before = (term / "term.csv").read_bytes()
     sdpa("term", term / "hw1", term / "hw2")
     assert (term / "term.csv").read_bytes() == before
@@ -278,7 +278,7 @@ def test_answers_in_words_are_read_without_names(tmp_path, executor):
     apply_marks(folder)
     sdpa("review", folder, "--csv", tmp_path / "words.csv")
     text = (tmp_path / "words.csv").read_text()
-    assert len(rows(tmp_path / "words.csv")) == 400
+    assert len(rows(tmp_path / "words.csv")) == 40
     assert not any(learner in text for learner in LEARNERS)
 
 
@@ -303,7 +303,7 @@ def test_marks_go_into_canvas_with_its_ids_and_what_is_missing_is_empty(term):
     mine = points(term / "hw2")
     assert mine["s012"] == "excused"
     assert "s012" not in found
-    assert "s399" not in found  # handed in nothing at all
+    assert "s039" not in found  # handed in nothing at all
     for learner in LEARNERS[:12]:
         assert float(found[learner]["Homework 2 (77)"]) == float(mine[learner])
         assert found[learner]["ID"] == str(int(learner[1:]))
@@ -335,7 +335,7 @@ def test_the_term_goes_into_canvas_and_moodle_as_one_column(term):
     moodle = {row["Identifier"]: row for row in rows(term / "term-moodle.csv")}
     assert float(moodle["s003"]["Grade"]) == pytest.approx(float(total["s003"]), abs=0.006)
     assert moodle["s003"]["Maximum grade"] == "100"
-    assert moodle["s399"]["Feedback comments"].endswith("; hw2: missing")
+    assert moodle["s039"]["Feedback comments"].endswith("; hw2: missing")
     for to in ("gradescope", "jupyterhub"):
         assert "export each homework" in sdpa("term", term / "hw1", "--to", to, status=2)
     assert "expected" in sdpa("term", term / "hw1", "--to", "blackboard", status=2)
@@ -352,7 +352,7 @@ def test_lost_files_late_words_twin_names_and_tricks_in_a_zip(tmp_path, executor
         packed.writestr("notes.pdf", "x")
     sdpa("grade", tmp_path / "canvas.zip", "--out", tmp_path / "hw4", "--late", "penalty")
     found = points(tmp_path / "hw4")
-    assert len(found) == 402
+    assert len(found) == 42
     assert {"doeada_5001", "doeada_5002"} <= {*found}
     late = {row["student"] for row in rows(tmp_path / "hw4" / "handed_in.csv") if row["late"] == "yes"}
     assert late == {"doeada_5001"}

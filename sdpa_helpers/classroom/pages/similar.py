@@ -144,12 +144,26 @@ def _known_shapes(exercise: Exercise) -> tuple[tuple[str, ...], ...]:
 
 def resemblance(one: Sequence[str], other: Sequence[str]) -> float:
     """difflib's ratio, or 0 as soon as it is sure to lie below the threshold."""
-    if 2 * min(len(one), len(other)) < THRESHOLD * (len(one) + len(other)):
+    least = THRESHOLD * (len(one) + len(other)) / 2
+    if min(len(one), len(other)) < least or _longest_in_common(one, other) < least:
         return 0.0
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    if matcher.quick_ratio() < THRESHOLD:
-        return 0.0
-    return matcher.ratio()
+    return SequenceMatcher(None, one, other, autojunk=False).ratio()
+
+
+def _longest_in_common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How long the longest sequence of tokens is that both have in this order, be there others between them.
+
+    difflib never matches more, and takes fifty times as long. A row of the usual table is the bits of one number,
+    in which a token that adds to the sequence is a 0 (Hyyrö 2004, "Bit-parallel LCS-length computation revisited").
+    """
+    places: dict[str, int] = defaultdict(int)
+    for number, token in enumerate(one):
+        places[token] |= 1 << number
+    everywhere = row = (1 << len(one)) - 1
+    for token in other:
+        if found := row & places.get(token, 0):
+            row = (row + found | row - found) & everywhere
+    return len(one) - row.bit_count()
 
 
 # ---- finding ----------------------------------------------------------------------------------------------

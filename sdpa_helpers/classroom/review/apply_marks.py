@@ -1,5 +1,6 @@
 """Bring marks into what was graded: results, tables, gradebook, feedback pages and the class report."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from sdpa_helpers.checking.kinds.written_exercise import WrittenExercise
@@ -107,15 +108,19 @@ def apply_marks(folder: ResultsFolder, gradebook: str | None = None) -> Applied:
         marks, pairs = last_marks(folder.marks_db), graded_last(folder)
         sentences = read_sentences(folder.names_toml)
         keep_points(folder.marks_db, folder.read_results(pairs), sentences, marks)
-        for result in folder.read_results(pairs):
-            after = with_marks(with_sentences(result, sentences), marks)
-            done.waiting += after.waiting
-            done.marked += sum(words.case.status == "marked" for words in after.words)
-            if after != result:
-                write_graded(folder, after)
-                done.changed += 1
+
+        def brought_in() -> Iterator[GradedNotebook]:
+            for result in folder.read_results(pairs):
+                after = with_marks(with_sentences(result, sentences), marks)
+                done.waiting += after.waiting
+                done.marked += sum(words.case.status == "marked" for words in after.words)
+                if after != result:
+                    write_graded(folder, after)
+                    done.changed += 1
+                yield after
+
         now: list[Standing] = []
-        write_tables(folder, noting(folder.read_results(pairs), now), list(LESSONS), rules)
+        write_tables(folder, noting(brought_in(), now), list(LESSONS), rules)
         done.changes = keep_history(folder, now)
         if gradebook or folder.gradebook_db.is_file():
             write_gradebook(gradebook_place(folder, gradebook), folder.read_results(pairs))

@@ -34,6 +34,8 @@ def new_rows(
     results: Iterable[GradedNotebook], sentences: Sentences, marks: Mapping[AnswerKey, Mark]
 ) -> list[Mark]:
     """The rows that marks.db lacks: changes of points by sentences, and those that are taken back."""
+    if not sentences and all(mark.who != WHO for mark in marks.values()):
+        return []
     rows = []
     for result in results:
         for graded in result.code:
