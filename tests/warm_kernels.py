@@ -24,7 +24,7 @@ from typing import Any
 HERE = Path(__file__).parent
 IMPORTED = (
     *("ipykernel.kernelapp", "ipykernel.ipkernel", "ipykernel.zmqshell", "ipykernel.debugger"),
-    *("matplotlib.pyplot", "matplotlib_inline.backend_inline", "sympy", "sdpa_helpers.show.figures"),
+    *("matplotlib.pyplot", "matplotlib_inline.backend_inline", "sympy", "torch", "sdpa_helpers.show.figures"),
 )
 DRAWING = "module://matplotlib_inline.backend_inline"
 """What MPLBACKEND says in a kernel, when it loads matplotlib."""

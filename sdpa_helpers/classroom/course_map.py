@@ -7,6 +7,7 @@ the rest.
 
 import re
 import sys
+from functools import lru_cache
 from pathlib import Path
 
 import nbformat
@@ -182,7 +183,13 @@ def _hours(halves: int) -> str:
 
 def minutes_of(root: Path, lesson: str) -> dict[Track, int]:
     """The minutes of each track of a lesson, as its head says them."""
-    return {name: whole_minutes(size) for name, size in sizes_of(_read(root, lesson).cells).items()}
+    return _minutes_in(_path(root, lesson).read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=32)
+def _minutes_in(notebook: str) -> dict[Track, int]:
+    cells = nbformat.reads(notebook, as_version=4).cells
+    return {name: whole_minutes(size) for name, size in sizes_of(cells).items()}
 
 
 def _minutes(root: Path, lesson: str, track: Track) -> str:

@@ -36,7 +36,7 @@ def trial(exercise: Exercise) -> Iterator[str]:
     if exercise.is_made:
         return
     if exercise.mistakes is not None:
-        yield f"{sum(1 for _ in exercise.mistakes.deviants(2))} pairs of them are known too."
+        yield f"{sum(callable(d.function) for d in exercise.mistakes.deviants(2))} pairs of them are known too."
     found = hunt(exercise)
     yield f"{found.mutants} small changes of the answer were tried, {found.equivalent} of them change nothing."
     if found.survivors:

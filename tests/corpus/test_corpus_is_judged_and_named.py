@@ -16,6 +16,7 @@ from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, for_all, truths, wi
 from sdpa_helpers.course.registry import all_exercises
 from sdpa_helpers.grading.judge import Evidence, Marking, judge_exercise
 from sdpa_helpers.grading.read import Lifted, shown_names
+from sdpa_helpers.grading.result import GradedExercise
 from sdpa_helpers.grading.run import Outcome
 from tests.corpus import Entry, entries, function_of
 
@@ -24,11 +25,11 @@ NAMED_TRULY, NAMED_FALSELY = 0.80, 0.01
 
 @dataclass(frozen=True)
 class Told:
-    """An answer and what the check said of it."""
+    """An answer and what `check` and `sdpa grade` said of it."""
 
     entry: Entry
-    answers: list[Answer]
     result: Result
+    graded: GradedExercise
 
     @property
     def names(self) -> set[str]:
@@ -52,7 +53,16 @@ def told() -> list[Told]:
 def _told(entry: Entry, exercise: Exercise) -> Told:
     function, known = function_of(entry), truths(exercise, PUBLIC_SEED)
     answers = for_all(known, [observe(function, t.inputs, t.watch) for t in with_own_calls(known)])
-    return Told(entry, answers, assess(exercise, answers, PUBLIC_SEED, source_of(function)))
+    result = assess(exercise, answers, PUBLIC_SEED, source_of(function))
+    return Told(entry, result, _graded(entry, exercise, answers))
+
+
+def _graded(entry: Entry, exercise: Exercise, answers: list[Answer]) -> GradedExercise:
+    """The way of `sdpa grade`, which tells nothing of the inputs; on those of `check`, where all is computed."""
+    known = truths(exercise, PUBLIC_SEED)
+    came = {(exercise.name, k.asked_in or k.case.name): a for k, a in zip(known, answers, strict=True)}
+    lifted = Lifted({exercise.name: entry.code}, (), {}, names={exercise.name: shown_names(entry.code)})
+    return judge_exercise(exercise, Evidence(lifted, Outcome(came), {}), Marking(PUBLIC_SEED, hidden=True))
 
 
 def test_no_right_answer_is_rejected(told):
@@ -76,17 +86,6 @@ def test_what_is_said_is_true(told):
 
 
 def test_marked_feedback_has_the_same_points_and_a_sentence_for_every_case_that_failed(told):
-    """The way of `sdpa grade`, which tells nothing of the inputs; on those of `check`, where all is computed."""
-    exercises = all_exercises()
     for t in told:
-        exercise, code = exercises[t.entry.exercise], t.entry.code
-        if t.entry.right:
-            continue
-        known = truths(exercise, PUBLIC_SEED)
-        came = {(exercise.name, k.asked_in or k.case.name): a for k, a in zip(known, t.answers, strict=True)}
-        lifted = Lifted({exercise.name: code}, (), {}, names={exercise.name: shown_names(code)})
-        graded = judge_exercise(
-            exercise, Evidence(lifted, Outcome(came), {}), Marking(PUBLIC_SEED, hidden=True)
-        )
-        assert graded.points == t.result.points, str(t)
-        assert all(case.message for case in graded.cases if not case.passed), str(t)
+        assert t.graded.points == t.result.points, str(t)
+        assert all(case.message for case in t.graded.cases if not case.passed), str(t)

@@ -78,7 +78,8 @@ SECOND = [e if n % 2 else at_night(e) for n, e in enumerate(EXERCISES)]
 @pytest.mark.parametrize("exercise", SECOND, ids=lambda e: e.name)
 def test_a_sample_of_pairs_is_rejected_and_mostly_named_by_what_is_in_it(exercise, at_night):
     """Two deviations can come to one, or to another mistake; from lesson 05 on some undo each other."""
-    pairs = list(exercise.mistakes.deviants(2))
+    pairs = exercise.mistakes.deviants(2)
+    assert all(callable(d.function) for d in pairs)
     sample = random.Random(10).sample(pairs, min(60 if at_night else 12, len(pairs)))
     results = [({*d.names}, try_out(exercise, d.function)) for d in sample]
     named = [(two, {m.name for m in result.mistakes}) for two, result in results if not result.passed]

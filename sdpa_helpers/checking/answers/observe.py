@@ -18,7 +18,7 @@ import numpy as np
 
 from sdpa_helpers.checking.answers import made_value
 from sdpa_helpers.checking.answers.packed_array import DTYPES
-from sdpa_helpers.checking.answers.where import place_of
+from sdpa_helpers.checking.answers.where import Place, place_of
 
 MAX_ANSWER_BYTES = 1 << 20
 """Of the numbers in an answer, all its parts together; the largest that is right has 80 KB."""
@@ -121,14 +121,16 @@ Describe = Callable[[Any], Answer]
 """How a result becomes an `Answer`."""
 
 
-def call(function: Callable | None, arguments: tuple, describes: Describe | None = None) -> Answer:
-    """The result of one call, and nothing else about it."""
+def call(
+    function: Callable | None, arguments: tuple, describes: Describe | None = None, *, placed: bool = True
+) -> Answer:
+    """The result of one call, and nothing else about it. placed: say of an error where it was raised."""
     try:
         return (describes or describe)(function(*arguments))  # type: ignore[misc]
     except (Exception, SystemExit) as error:
         if type(error) is NotImplementedError and not str(error):
             return NOT_ATTEMPTED  # as some stubs raise it
-        place = place_of(error, function)
+        place = place_of(error, function) if placed else Place()
         text = _text(" ".join(str(error).split()))
         return Answer(
             "error",

@@ -10,7 +10,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 START, RESULT = "start", "result"
@@ -203,12 +203,22 @@ def _uses_the_result(result: str) -> bool:
 
 @dataclass(frozen=True)
 class Deviant:
-    """A wrong answer, with what is wrong about it."""
+    """A wrong answer, with what is wrong about it. It is compiled when it is first called for."""
 
     names: tuple[str, ...]
-    function: Callable
-    alone: tuple[Callable, ...] = ()
-    """For each name the function that deviates in nothing but that."""
+    parts: tuple[Edits, ...]
+    """The edits of each name."""
+    of: "Pairs" = field(repr=False)
+
+    @cached_property
+    def function(self) -> Callable:
+        """What two mistakes have in common is done once."""
+        return self.of.function(tuple(dict.fromkeys(sum(self.parts, ()))))
+
+    @property
+    def alone(self) -> tuple[Callable, ...]:
+        """For each name the function that deviates in nothing but that."""
+        return tuple(map(self.of.function, self.parts))
 
 
 @dataclass(frozen=True)
@@ -221,19 +231,24 @@ class Pairs:
     alone: frozenset[str] = frozenset()
     """The names of those that go with no other."""
     _made: dict[Edits, Callable] = field(default_factory=dict, compare=False)
+    _deviants: dict[int, tuple[Deviant, ...]] = field(default_factory=dict, compare=False)
 
     def __hash__(self) -> int:
         return hash(self.listed)
 
-    def deviants(self, deviations: int) -> Iterator[Deviant]:
+    def deviants(self, deviations: int) -> tuple[Deviant, ...]:
         """Those with exactly so many mistakes."""
-        those = self.listed if deviations == 1 else [one for one in self.listed if one[0] not in self.alone]
+        if deviations not in self._deviants:
+            self._deviants[deviations] = tuple(self._combined(deviations))
+        return self._deviants[deviations]
+
+    def _combined(self, deviations: int) -> Iterator[Deviant]:
+        one_by_one = deviations == 1
+        those = [(name, edits) for name, edits in self.listed if one_by_one or name not in self.alone]
         for chosen in itertools.combinations(those, deviations):
-            names, edits = tuple(name for name, _ in chosen), tuple(each for _, each in chosen)
-            if len(set(names)) < len(names) or self._meet(edits):
-                continue
-            both = tuple(dict.fromkeys(sum(edits, ())))  # what two mistakes have in common is done once
-            yield Deviant(names, self._function(both), tuple(map(self._function, edits)))
+            names, parts = tuple(name for name, _ in chosen), tuple(edits for _, edits in chosen)
+            if len(set(names)) == len(names) and not self._meet(parts):
+                yield Deviant(names, parts, self)
 
     @property
     def names(self) -> frozenset[str]:
@@ -244,7 +259,8 @@ class Pairs:
         pairs = itertools.combinations(several, 2)
         return any(a.meets(b, self.answer.source) for one, other in pairs for a in one for b in other)
 
-    def _function(self, edits: Edits) -> Callable:
+    def function(self, edits: Edits) -> Callable:
+        """The answer with these edits."""
         if edits not in self._made:
             self._made[edits] = self.answer.edited(edits)
         return self._made[edits]

@@ -182,8 +182,8 @@ def _locked(value: Any) -> Any:
 
 @lru_cache(maxsize=1 << 14)
 def outcome(truth: Truth, function: Any) -> Answer:
-    """What a known answer returns in a case. Call it where warnings are `quiet`."""
-    return call(function, truth.shared, describe_made if truth.watch.made else None)
+    """What a known answer returns in a case; of an error, not where. Call it where warnings are `quiet`."""
+    return call(function, truth.shared, describe_made if truth.watch.made else None, placed=False)
 
 
 def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:

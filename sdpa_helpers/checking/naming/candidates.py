@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from sdpa_helpers.checking.answers.observe import Answer
 from sdpa_helpers.checking.code.clues import Clue, backed
+from sdpa_helpers.checking.code.edits import Deviant
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judging.conduct import Mistake, Tried
 from sdpa_helpers.checking.judging.difference import difference
@@ -21,8 +22,8 @@ class Candidate:
     names: tuple[str, ...]
     function: object
     form: Form
-    alone: tuple[object, ...] = ()
-    """For each of two names the function that deviates in nothing but that."""
+    of_two: Deviant | None = None
+    """What has two mistakes, where it is one."""
 
     def answer(self, truth: Truth) -> Answer:
         """What it gives for a case."""
@@ -33,7 +34,7 @@ class Candidate:
         return _known_answer(truth, self.function, self.form)
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 14)
 def _known_answer(truth: Truth, function: object, form: Form) -> Answer:
     answer = in_right_kind(truth.expected, form.of(outcome(truth, function)))
     return _as_precise_as(truth.expected, answer)
@@ -57,7 +58,7 @@ def candidates(exercise: Exercise, failed: list[Tried]) -> Iterator[Candidate]:
     yield from (Candidate(names, function, FORMS[1]) for names, function in in_another_order(exercise))
     if exercise.mistakes is not None:
         for deviant in exercise.mistakes.deviants(2):
-            yield Candidate(deviant.names, deviant.function, FORMS[1], deviant.alone)
+            yield Candidate(deviant.names, deviant.function, FORMS[1], deviant)
     for form in forms:
         if form.loosely and not form.alone:
             yield from (Candidate(names, function, form) for names, function in known[1:])

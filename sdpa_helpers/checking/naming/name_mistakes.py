@@ -234,7 +234,8 @@ def _explained_without(exercise: Exercise, candidate: Candidate, name: str, t: T
     if name == candidate.form.name:
         return agrees(Candidate(candidate.names, candidate.function, FORMS[0]), t)
     others = tuple(n for n in candidate.names if n != name)
-    function = candidate.alone[candidate.names.index(others[0])] if others else exercise.reference
+    two = candidate.of_two
+    function = two.alone[two.names.index(others[0])] if two and others else exercise.reference
     return agrees(Candidate(others, function, candidate.form), t)
 
 
