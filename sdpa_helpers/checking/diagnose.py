@@ -10,7 +10,14 @@ from sdpa_helpers.checking.answers.not_there import NotThere, name_in
 from sdpa_helpers.checking.answers.observe import Answer, observe
 from sdpa_helpers.checking.code.clues import Clue, clues
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judging.as_it_came import FAULT, all_or_nothing, is_as_it_came, not_attempted
+from sdpa_helpers.checking.judging.as_it_came import (
+    CHANGED,
+    FAULT,
+    all_or_nothing,
+    is_as_it_came,
+    is_changed,
+    not_attempted,
+)
 from sdpa_helpers.checking.judging.by_luck import ALWAYS, BY_LUCK, without_luck
 from sdpa_helpers.checking.judging.conduct import Mistake, Tried
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Verdict, for_all, judge, truths, with_own_calls
@@ -93,6 +100,8 @@ def assess(exercise: Exercise, answers: list[Answer], seed: str, source: str = "
     tried = [Tried(t, judge(exercise, t, a), a) for t, a in pairs]
     wanted = source and any(not t.verdict.passed for t in tried)
     result = explain(exercise, tried, clues(source, exercise.name) if wanted else ())
+    if exercise.whole and not result.attempted and is_changed(exercise, source):
+        result = replace(result, cases=tuple(replace(case, means=CHANGED) for case in result.cases))
     ended = {name_in(answer.message) for answer in answers if answer.error == NotThere.__name__}
     return replace(result, not_there=tuple(sorted(ended - {""})))
 

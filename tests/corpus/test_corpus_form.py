@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judging.conduct import SIGNS
+from sdpa_helpers.checking.judging.conduct import LAST_SIGNS, SIGNS
 from sdpa_helpers.checking.naming.forms import FORMS
 from sdpa_helpers.checking.naming.name_mistakes import UNWRITTEN
 from sdpa_helpers.classroom.answers_as_written import spared_mutants
@@ -65,7 +65,7 @@ def _own(exercise: Exercise) -> set[str]:
 
 def test_every_name_that_can_be_said_anywhere_is_general():
     assert {form.name for form in FORMS if form.name} <= GENERAL
-    assert {sign.name for sign in SIGNS} | {UNWRITTEN.name} <= GENERAL
+    assert {sign.name for sign in (*SIGNS, *LAST_SIGNS)} | {UNWRITTEN.name} <= GENERAL
 
 
 def test_no_answer_stands_in_a_file_twice():

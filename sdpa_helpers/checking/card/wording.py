@@ -11,7 +11,7 @@ from typing import Literal
 
 from sdpa_helpers.checking.diagnose import Explained, Result
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.checking.judging.as_it_came import FAULT
+from sdpa_helpers.checking.judging.as_it_came import CHANGED, FAULT
 from sdpa_helpers.checking.pages.rules import not_allowed
 
 State = Literal["passed", "failed", "forbidden", "not-attempted"]
@@ -88,7 +88,10 @@ def headline(result: Result, forbidden: Sequence[str]) -> str:
 
 def as_it_came(result: Result) -> list[str]:
     """What is said of code that does what it did when it came, bug and all, as a sentence; [] of any other answer."""
-    seen = {c.verdict.seen for c in result.cases if c.verdict.fault == FAULT and result.exercise.whole}
+    came = [c for c in result.cases if c.verdict.fault == FAULT and result.exercise.whole]
+    if any(c.means == CHANGED for c in came):
+        return [CHANGED]
+    seen = {c.verdict.seen for c in came}
     return [
         f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '.)')) else '.'}" for text in sorted(seen)
     ]

@@ -4,6 +4,9 @@ What counts is what it returns, not its text: a comment mends nothing. Where `Ex
 only once every case passes: most of them pass with the bug in, and what works may not break.
 """
 
+import ast
+import inspect
+import textwrap
 from dataclasses import replace
 
 from sdpa_helpers.checking.answers.observe import alike, quiet
@@ -15,6 +18,8 @@ FAULT = "as-it-came"
 """The fault of a case in it."""
 
 SEEN = "the code does what it did when it came"
+CHANGED = "Your change alters no result: the bug is in what you left, or stands in your own lines too, in other words."
+"""What it means where the text is another."""
 
 
 def is_as_it_came(exercise: Exercise, tried: list[Tried]) -> bool:
@@ -25,6 +30,29 @@ def is_as_it_came(exercise: Exercise, tried: list[Tried]) -> bool:
         return all(
             t.answer is not None and alike(outcome(t.truth, exercise.starter), t.answer) for t in tried
         )
+
+
+def is_changed(exercise: Exercise, source: str) -> bool:
+    """Whether the statements of an answer are others than the starter's; no, where its text is not known."""
+    steps = _steps(source, exercise.name)
+    return (
+        bool(steps) and exercise.starter is not None and steps != _steps(inspect.getsource(exercise.starter))
+    )
+
+
+def _steps(source: str, name: str = "") -> list[str]:
+    """The statements of a function, without its comments and its docstring."""
+    try:
+        nodes = ast.walk(ast.parse(textwrap.dedent(source)))
+    except SyntaxError:
+        return []
+    functions = [n for n in nodes if isinstance(n, ast.FunctionDef) and name in ("", n.name)]
+    body = functions[0].body if functions else []
+    return [
+        ast.dump(step)
+        for step in body
+        if not (isinstance(step, ast.Expr) and isinstance(step.value, ast.Constant))
+    ]
 
 
 def not_attempted(tried: list[Tried]) -> list[Tried]:

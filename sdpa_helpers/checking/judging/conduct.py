@@ -48,11 +48,14 @@ class Sign:
 
 
 def by_conduct(
-    failed: list[Tried], found: tuple[Clue, ...], listed: frozenset[str] = frozenset()
+    failed: list[Tried], found: tuple[Clue, ...], listed: frozenset[str] = frozenset(), *, last: bool = False
 ) -> tuple[list[Mistake], list[Tried]]:
-    """The mistakes that show, and the failed cases that they leave unexplained. listed: the exercise's own mistakes."""
+    """The mistakes that show, and the failed cases that they leave unexplained. listed: the exercise's own mistakes.
+
+    last: what is said of an error where nothing of the exercise's says more.
+    """
     rest, mistakes = failed, []
-    for sign in SIGNS:
+    for sign in LAST_SIGNS if last else SIGNS:
         if sign.unless_listed in listed:
             continue
         showing = [t for t in rest if sign.shows(t)]
@@ -164,3 +167,46 @@ SIGNS = (
         _raised("ValueError", r"(too many|not enough) values to unpack"),
     ),
 )
+
+LAST_SIGNS = (
+    Sign(
+        "no-such-argument",
+        "A function is called with an argument by a name that it does not have. In NumPy it is `axis` and `keepdims` "
+        "where PyTorch has `dim` and `keepdim`.",
+        _raised("TypeError", "unexpected keyword argument|invalid keyword argument"),
+    ),
+    Sign(
+        "no-such-name-in-numpy",
+        "What is asked for by a dot is not there: NumPy, or an array, has nothing of that name. PyTorch has "
+        "other names.",
+        _raised("AttributeError", r"(module 'numpy[\w.]*'|'numpy\.ndarray' object) has no attribute"),
+    ),
+    Sign(
+        "none-for-a-value",
+        "A value is None here and is used like an array or a number. An argument may be None, and so is what a "
+        "function without `return` gives.",
+        _raised("AttributeError|TypeError", "'?NoneType'? (object )?(has no attribute|is not)|'NoneType'"),
+    ),
+    Sign(
+        "divided-by-zero",
+        "Something is divided by 0 here, and that is an error. Ask first whether it is 0, or see to it that nothing "
+        "has to be divided there.",
+        _raised("ZeroDivisionError", ""),
+    ),
+    Sign(
+        "largest-of-nothing",
+        "The largest or smallest of no numbers at all is an error. Treat what is empty by itself, or give `max` a "
+        "first value: `initial=-np.inf`.",
+        _raised("ValueError", "zero-size array to reduction|empty sequence|iterable argument is empty"),
+    ),
+    Sign(
+        "float-for-a-whole-number",
+        "A float stands where a whole number is asked for: a size, an index or a count. `/` returns a float, also "
+        "where nothing is left over; `//` returns a whole number.",
+        _raised(
+            "TypeError|IndexError",
+            "'float.*' object cannot be interpreted as an integer|slice indices must be|must be of integer",
+        ),
+    ),
+)
+"""Of errors that explain themselves, but less well than an exercise's own list does."""

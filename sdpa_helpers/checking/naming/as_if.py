@@ -7,8 +7,9 @@ about numbers, and is said as one: of the learner's own lines it claims nothing.
 import inspect
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import islice
 
 from sdpa_helpers.checking.answers.observe import Answer
 from sdpa_helpers.checking.answers.time_limit import observe_within
@@ -79,7 +80,9 @@ def named_as_if(exercise: Exercise, asked: list[Tried]) -> tuple[Mistake, ...]:
     if len(telling) < TWO:
         return ()
     order = [*telling, *(t for t in failed if t not in telling)]
-    gives = [m for m in _changes(exercise) if all(_same(m, t) for t in order)]
+    for changes in (_changes(exercise), _changes_of_styles(exercise)):
+        if gives := [m for m in changes if all(_same(m, t) for t in order)]:
+            break
     denied = {m: sum(not _same(m, t) for t in asked) for m in gives}
     least = min(denied.values(), default=0)
     if not gives or 2 * least >= len(telling):
@@ -96,16 +99,28 @@ def _tells(t: Tried) -> bool:
 @lru_cache(maxsize=128)
 def _changes(exercise: Exercise) -> dict[Mutant, bool]:
     """The mutants of the code that was to be mended, and of the reference: whether it is one of the former."""
-    found: dict[Mutant, bool] = {}
+    start = _mutants(exercise, exercise.starter) if exercise.starter else []
+    return dict.fromkeys(start, True) | dict.fromkeys(_mutants(exercise, exercise.reference), False)
+
+
+@lru_cache(maxsize=16)
+def _changes_of_styles(exercise: Exercise) -> tuple[Mutant, ...]:
+    """The mutants of the other right answers of the page: what goes wrong in a loop has no place in a formula."""
+    found = (m for answer in exercise.also_right for m in _mutants(exercise, answer))
+    return tuple(islice(found, MOST))
+
+
+MOST = 1000
+"""Mutants of other right answers: nobody waits for more."""
+
+
+def _mutants(exercise: Exercise, answer: Callable) -> list[Mutant]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # a change may be Python and nonsense
-        for answer in filter(None, (exercise.starter, exercise.reference)):
-            try:
-                mutants = mutants_of(exercise, answer, _changes_of)
-                found |= {m: answer is exercise.starter for m in mutants if m.kind in LEADS}
-            except ValueError:  # its source isn't there
-                continue
-    return found
+        try:
+            return [m for m in mutants_of(exercise, answer, _changes_of) if m.kind in LEADS]
+        except ValueError:  # its source isn't there
+            return []
 
 
 def _changes_of(spot: Spot) -> Iterator[Change]:
@@ -150,7 +165,7 @@ def _is_plain(exercise: Exercise, mutant: Mutant) -> bool:
 
 
 def _says(exercise: Exercise, mutant: Mutant) -> str:
-    where = "the code as it came" if _changes(exercise)[mutant] else "a right answer"
+    where = "the code as it came" if _changes(exercise).get(mutant) else "a right answer"
     begins = f"Your numbers are exactly those of {where} in which {LEADS[mutant.kind][1]}"
     if _is_plain(exercise, mutant):
         was, now = mutant.was, mutant.now

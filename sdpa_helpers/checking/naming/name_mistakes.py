@@ -68,6 +68,9 @@ def _named(
         return (*general, *named) if named and len(named) + len(general) <= 2 else ()
     explained = [t for t in failed if t not in rest]
     named = _known(exercise, [_bare(t) for t in judged if t not in explained], found)
+    if not named:
+        of_errors, rest = by_conduct(rest, found, last=True)
+        named = () if rest else tuple(of_errors)
     return (*named, *general) if named and len(named) + len(general) <= 2 else ()
 
 

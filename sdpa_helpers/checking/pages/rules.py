@@ -97,7 +97,9 @@ def in_words(exercise: Exercise) -> str:
     line = f"Write it in NumPy{softmax}; nothing else is there when it's graded."
     *first, last = [f"`np.{name.removeprefix('numpy.')}`" for name in exercise.ready] or [""]
     ready = f"{', '.join(first)} and {last}" if first else last
-    return f"{line} {ready} would be the answer: do without." if ready else line
+    them = "them" if first else "it"
+    noted = f"{ready} would be the answer: do without. Using {them} costs no points, but is noted."
+    return f"{line} {noted}" if ready else line
 
 
 # ---- reading ----------------------------------------------------------------------------------------------

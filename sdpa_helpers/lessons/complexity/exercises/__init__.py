@@ -4,5 +4,5 @@ NUMBER = 6
 TITLE = "What attention costs"
 QUESTION = "What does attention cost, in time and in memory?"
 
-NOTES = """Counts may be ints or floats. Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, including none. Don't change the arrays you are given.
+NOTES = """Counts may be ints or floats. Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, including none; in one prompt always the same axes. Don't change the arrays you are given.
 """

@@ -4,5 +4,5 @@ NUMBER = 1
 TITLE = "The dot product"
 QUESTION = "What does a score measure, and how does it become a weighted average?"
 
-NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, including none. Don't change the arrays you are given.
+NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, including none; in one prompt always the same axes. Don't change the arrays you are given.
 """

@@ -4,5 +4,5 @@ NUMBER = 7
 TITLE = "Flash attention"
 QUESTION = "How can attention run without ever holding the n × n matrix?"
 
-NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, including none. Don't change the arrays you are given.
+NOTES = """Arrays are NumPy, float64. In shapes, `...` stands for any number of leading axes, including none; in one prompt always the same axes. Don't change the arrays you are given.
 """

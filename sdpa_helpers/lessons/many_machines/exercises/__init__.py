@@ -4,7 +4,7 @@ NUMBER = 9
 TITLE = "One sequence on many machines"
 QUESTION = "How do several machines share one sequence, and when does it pay?"
 
-NOTES = """Arrays are NumPy, float64; positions are ints. In shapes, `...` stands for any number of leading axes, including none. Don't change the arrays you are given.
+NOTES = """Arrays are NumPy, float64; positions are ints. In shapes, `...` stands for any number of leading axes, including none; in one prompt always the same axes. Don't change the arrays you are given.
 
 Nothing here starts a process: you write what one rank computes, holds or sends.
 """

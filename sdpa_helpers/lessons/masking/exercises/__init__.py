@@ -4,7 +4,7 @@ NUMBER = 5
 TITLE = "Masking"
 QUESTION = "How do you keep a query from seeing a key?"
 
-NOTES = """Arrays are NumPy, float64 unless it says otherwise. In shapes, `...` stands for any number of leading axes, including none. Don't change the arrays you are given.
+NOTES = """Arrays are NumPy, float64 unless it says otherwise. In shapes, `...` stands for any number of leading axes, including none; in one prompt always the same axes. Don't change the arrays you are given.
 
 In all of these, **True = may attend**.
 """

@@ -4,5 +4,5 @@ NUMBER = 2
 TITLE = "Why the scores are scaled"
 QUESTION = "Why divide by √dₖ, and when does that reason fail?"
 
-NOTES = """Arrays are NumPy, float64 if nothing else is said. In shapes, `...` stands for any number of leading axes, including none. Don't change the arrays you are given.
+NOTES = """Arrays are NumPy, float64 if nothing else is said. In shapes, `...` stands for any number of leading axes, including none; in one prompt always the same axes. Don't change the arrays you are given.
 """
