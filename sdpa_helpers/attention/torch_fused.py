@@ -30,7 +30,13 @@ from sdpa_helpers.attention.layout import (
     leading_shape,
     with_dense_rows,
 )
-from sdpa_helpers.attention.torch_numbers import all_finite, has_far_row, hidden_share, is_traced
+from sdpa_helpers.attention.torch_numbers import (
+    all_finite,
+    has_far_row,
+    hidden_share,
+    is_traced,
+    largest_score,
+)
 
 if TYPE_CHECKING:
     from sdpa_helpers.attention.call_facts import Call
@@ -43,6 +49,10 @@ FUSED = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.
 HIDDEN = 0.45  # share of the tiles that a mask hides from which torch-tiled is faster
 DEAR_LOOK = 16  # with fewer scores for each number of a mask, to look at the mask takes too much of the time
 VECTOR = 16  # numbers at most that a CPU's instruction takes; the kernel's maximum of fewer loses NaN
+# Largest |score|; its last digit is an eighth. The kernel's gradients are of exp(score − LSE), with the score computed
+# once more, and on processors with AVX-512 rounded in another way than for the LSE: a weight of 1 becomes e^±⅛.
+MOST_SCORE = {"float64": 2.0**49}
+MOST_SCORE_ELSE = 2.0**20
 FUSED_NUMBERS = {int(kernel.value) for kernel in FUSED}  # pyright: ignore[reportAttributeAccessIssue]
 
 
@@ -107,6 +117,12 @@ def _fault_of_the_cpu_kernel(call: Call) -> str:
             return "the gradients are wrong where a finite mask hides a whole row, and a traced mask shows no numbers"
         if has_far_row(call.attn_mask, call.is_causal, call.n_q):
             return "its gradients are wrong where a finite mask hides a whole row, as this one does: −∞ would be right"
+    if call.wants_gradient and not traced:
+        reach = largest_score(call.query, call.key, call.scale)
+        if reach > MOST_SCORE.get(call.dtype, MOST_SCORE_ELSE):
+            return (
+                f"its gradients may be wrong with scores as large as {reach:.0e}, which it rounds in two ways"
+            )
     return ""
 
 

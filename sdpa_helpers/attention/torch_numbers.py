@@ -1,6 +1,6 @@
 """What only the numbers of a call tell, and when torch lets one look at them.
 
-Most of what decides between backends is shapes and dtypes (`call_facts.py`). Two faults of torch's fused CPU kernel
+Most of what decides between backends is shapes and dtypes (`call_facts.py`). Three faults of torch's fused CPU kernel
 depend on the numbers. To look costs one pass over them, little beside n² scores; while torch traces a function, to
 compile or to transform it, there are no numbers to look at.
 """
@@ -28,6 +28,12 @@ def all_finite(one: Any, other: Any) -> bool:
         with np.errstate(invalid="ignore", over="ignore"):
             return math.isfinite(one.sum() + other.sum())
     return math.isfinite(one.sum().item()) and math.isfinite(other.sum().item())
+
+
+def largest_score(query: torch.Tensor, key: torch.Tensor, scale: float) -> float:
+    """What no |score| is above, by the largest numbers in the arrays. 0 where one of them is NaN or infinite."""
+    largest = [torch.linalg.vector_norm(x.detach(), math.inf).item() for x in (query, key)]
+    return math.prod(largest) * query.shape[-1] * abs(scale) if all(map(math.isfinite, largest)) else 0.0
 
 
 def has_far_row(mask: torch.Tensor, is_causal: bool, n_q: int) -> bool:

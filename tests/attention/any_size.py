@@ -8,7 +8,9 @@ way it takes:
     score       d_k + 8 roundings of Σ |q k| · |scale|, and some of the score and of the mask beside it
     weight      e^(error of its score), relative to itself; beside that, a weight below FAINT may come out as 0
     sum         as many roundings as it has terms, of the sum of the terms' sizes
-    underflow   half of the smallest number there is, at each product
+    underflow   half of the smallest number there is, at each product. Kernels that put the weights into bfloat16
+                multiply in it: processors with instructions for that (AVX512_BF16, AMX) take whatever is below the
+                smallest number with all digits, 2^−126, as 0, in what they multiply and in what they add
 
 Where a score is so large that its own rounding says nothing of the weights any more, the output is still an average of
 the values that the query sees, and gradients are no larger than such weights can make them. What overflows on the way
@@ -176,7 +178,7 @@ def expected(seed: int, dtype: str, rounds_weights: bool = False) -> Expected:
 def _expected(asked: Call, rounds_weights: bool) -> Expected:
     query, key, value, grad = (x.astype(LONG) for x in (*asked.arrays, asked.grad_output))
     scale, working = LONG(asked.factor), np.dtype(asked.working)
-    u, least = LONG(EPS[asked.working]), LONG(np.finfo(working).smallest_subnormal)
+    u, least = LONG(EPS[asked.working]), _least(asked, rounds_weights)
     most = LONG(np.finfo(working).max) / 4
     n_k, d_k = key.shape[-2:]
     root = np.sqrt(np.abs(scale))
@@ -252,7 +254,7 @@ def _gradients(asked: Call, arrays, of_weights: Near, of_output: Near, known: bo
     weights, off = of_weights
     output, off_output = of_output
     scale = LONG(asked.factor)
-    u, least = LONG(EPS[asked.working]), LONG(np.finfo(asked.working).smallest_subnormal)
+    u, least = LONG(EPS[asked.working]), _least(asked, rounds)
     most = LONG(np.finfo(asked.working).max) / 64
     faint = LONG(FAINT[asked.working])
     if rounds and asked.dtype == "float16":
@@ -265,6 +267,8 @@ def _gradients(asked: Call, arrays, of_weights: Near, of_output: Near, known: bo
     of_mean = (np.abs(grad) * off_output).sum(-1, keepdims=True) + u * (d_v + 8) * mean_size
     d_scores = weights * (d_weights - mean)
     of_d_weights = u * (d_v + 8) * (sizes + mean_size) + of_mean + least * (d_v + 4)
+    if rounds and asked.dtype == "bfloat16":  # what is below `least` is 0
+        of_d_weights += least * (np.abs(grad).sum(-1)[..., None] + np.abs(value).sum(-1)[..., None, :])
     of_d_scores = (off + 8 * u) * weights * (sizes + mean_size) + weights * of_d_weights
     of_d_scores += (faint * (sizes + mean_size) + least) * 2
     d_sizes = sizes + mean_size
@@ -299,6 +303,12 @@ def _gradients(asked: Call, arrays, of_weights: Near, of_output: Near, known: bo
         near(_t(d_scores), _t(of_d_scores), query, scale, n_q),
         near(_t(weights), _t(of_d_value), grad, LONG(1), n_q),
     )
+
+
+def _least(asked: Call, rounds_weights: bool) -> np.longdouble:
+    """By how much a product that is too small may come out wrong."""
+    least = np.finfo(asked.working)
+    return LONG(least.tiny if rounds_weights and asked.dtype == "bfloat16" else least.smallest_subnormal)
 
 
 def _t(matrices: np.ndarray) -> np.ndarray:

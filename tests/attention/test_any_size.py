@@ -16,7 +16,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from sdpa_helpers import scaled_dot_product_attention
+from sdpa_helpers import explain_backend, scaled_dot_product_attention
 from sdpa_helpers.attention import fitting
 from sdpa_helpers.attention.known_backends import BACKENDS
 from sdpa_helpers.attention.layout import Head, Rule
@@ -239,16 +239,42 @@ def test_scores_that_are_very_large(backend, kind, size):
         np.testing.assert_allclose(output, np.broadcast_to(right.mean(0), output.shape), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["numpy-tiled", "numba", "torch-tiled"])
+@pytest.mark.parametrize("name", ["numpy-tiled", "numba", "torch-tiled", "torch-fused"])
 def test_their_gradients_are_finite(name, needs, torch):
     """exp(score − LSE) of rounded numbers may be far above 1: weights that are made again are held to that."""
     for module in BACKENDS[name].needs:
         needs(module)
     for size in (1e5, 1e9, 1e13):
-        case = make(n_q=20, n_k=30, d_k=4, d_v=3)
-        asked = Call("float32", *case.arrays, np.ones((20, 3)), None, is_causal=False, scale=1.0)
+        case = make(n_q=20, n_k=30, d_k=4, d_v=4)
+        asked = Call("float32", *case.arrays, np.ones((20, 4)), None, is_causal=False, scale=1.0)
         asked = replace(asked, query=asked.query * size**0.5, key=asked.key * size**0.5)
         assert all(np.isfinite(x).all() for x in answers(asked, name).values())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("size", [1e5, 3e7, 1e9])
+@pytest.mark.parametrize("name", ["torch", "torch-tiled", "torch-fused"])
+def test_no_weight_of_a_gradient_is_far_above_1(name, torch, size, dtype):
+    """dV is the weights where the gradient of the output picks one query. torch's kernel made 7 and NaN of a 1 here."""
+    query, key, value = (to_kind(x, "torch", dtype).requires_grad_() for x in _scores_of(size).arrays)
+    output = scaled_dot_product_attention(query, key, value, scale=0.7, backend=name)
+    one_query = [torch.eye(3)[[i]].T.expand_as(output).to(output.dtype) for i in range(3)]
+    weights = [torch.autograd.grad(output, value, one, retain_graph=True)[0] for one in one_query]
+    assert min(x.min() for x in weights) >= 0
+    assert max(x.max() for x in weights) < 1.1
+
+
+def _scores_of(size: float) -> Case:
+    case = make(20, n_q=3, n_k=20, d_k=3, d_v=3)
+    return replace(case, key=case.key * size)
+
+
+def test_torchs_kernel_keeps_the_gradients_of_scores_that_are_not_so_large(torch):
+    for size, backend in ((1e3, "torch-fused"), (1e7, "torch")):
+        arrays = [torch.tensor(x, requires_grad=True) for x in _scores_of(size).arrays]
+        assert explain_backend(*(x.float() for x in arrays)).backend == backend
+        assert explain_backend(*(x.detach().float() for x in arrays)).backend == "torch-fused"
+        assert explain_backend(*arrays).backend == "torch-fused"  # float64 holds their differences
 
 
 # The search ---------------------------------------------------------------------------------------------------
