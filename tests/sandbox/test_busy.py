@@ -22,7 +22,10 @@ def test_who_sleeps_does_not_wait_for_a_processor():
 
 
 def test_who_waits_for_a_processor_is_not_idle():
-    """Four loops on one processor: each waits three quarters of the time. Beside them one that sleeps."""
+    """Four loops on one processor: each waits three quarters of the time. Beside them one that sleeps.
+
+    How long it takes until that one has been idle for half a second depends on the machine; that no loop has, does not.
+    """
     one = {min(os.sched_getaffinity(0))}
     spent = busy.spent_here()
     loops = [
@@ -34,10 +37,12 @@ def test_who_waits_for_a_processor_is_not_idle():
     try:
         if not busy._waits(sleeper.pid):
             pytest.skip("this system does not count how long a process waits")
-        time.sleep(1.0)
-        idle = [busy.idle(p.pid, time.monotonic() - began, 0.0, spent) for p in (*loops, sleeper)]
-        assert max(idle[:4]) < 0.3
-        assert idle[4] > 0.5
+        idle = [0.0]
+        while idle[-1] < 0.5:
+            assert time.monotonic() - began < 60
+            time.sleep(0.1)
+            idle = [busy.idle(p.pid, time.monotonic() - began, 0.0, spent) for p in (*loops, sleeper)]
+        assert max(idle[:4]) < 0.15
     finally:
         for process in (*loops, sleeper):
             process.kill()
