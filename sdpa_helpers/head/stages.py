@@ -70,7 +70,7 @@ class Stages:
             mask = _as_mask(self.mask(Q.shape[-2], K.shape[-2]), (Q.shape[-2], K.shape[-2]))
         if self.attention is not None:
             given = (Q.copy(), K.copy(), V.copy())
-            result = self.attention(*given) if mask is None else self.attention(*given, mask)
+            result = self.attention(*given) if mask is None else self.attention(*given, mask.copy())
             pair = isinstance(result, tuple) and len(result) == 2
             return (_array(result[0]), _array(result[1])) if pair else (_array(result), None)
         shape = (*Q.shape[:-1], K.shape[-2])
@@ -84,11 +84,11 @@ class Stages:
         elif mask is None:
             weights = self.weights(scores)
         elif _takes(self.weights, 2):
-            weights = self.weights(scores, mask)
+            weights = self.weights(scores, mask.copy())
         else:  # a softmax: what is hidden has a score of −∞
             weights = self.weights(np.where(mask, scores, -np.inf))
         weights = _of_shape("weights", weights, shape)
-        return _array(weights @ V if self.mix is None else self.mix(weights, V)), weights
+        return _array(weights @ V if self.mix is None else self.mix(weights, V.copy())), weights
 
 
 def reference(Q: np.ndarray, K: np.ndarray, V: np.ndarray, mask: np.ndarray | None) -> Any:

@@ -5,6 +5,7 @@ Each is seeded, so a function gets the same share in every run; the right attent
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -66,9 +67,15 @@ def _votes(asked: Asked, attention: Attention) -> np.ndarray:
 
 
 def _one_after_the_other(asked: Asked, attention: Attention) -> np.ndarray:
-    each = zip(asked.q, asked.k, asked.v, strict=True)
-    given = [answered(attention(q, k, v, None)[0], q, v) for q, k, v in each]
-    return np.array(given) == asked.lists.right
+    each = list(zip(asked.q, asked.k, asked.v, strict=True))
+    outs = [
+        np.array(attention(q, k, v, None)[0]) for q, k, v in each
+    ]  # copies: one may return the same array again
+    if {out.shape for out in outs} == {(*asked.q.shape[1:-1], asked.v.shape[-1])}:
+        given = answered(np.stack(outs), asked.q, asked.v)
+    else:
+        given = np.array([answered(out, q, v) for out, (q, _, v) in zip(outs, each, strict=True)])
+    return given == asked.lists.right
 
 
 def _within_a_hundredth(asked: Asked, attention: Attention) -> np.ndarray:
@@ -181,7 +188,17 @@ WORLDS = (
 def right_in(world: World, attention: Attention) -> np.ndarray:
     """For each question whether the answer is right; raises what the function raises."""
     with np.errstate(all="ignore"):
-        return world.ask(world.make(looks_up()), attention)
+        return world.ask(_made(world), attention)
+
+
+@cache
+def _made(world: World) -> Asked:
+    """What is asked in a world; read only, for it is the same each time."""
+    made = world.make(looks_up())
+    for array in (*made.lists, *made[1:]):
+        if array is not None:
+            array.flags.writeable = False
+    return made
 
 
 def share(world: World, attention: Attention) -> float:
@@ -205,7 +222,7 @@ def first_wrong(world: World, attention: Attention) -> Compared | None:
     if right.all():
         return None
     at = tuple(int(i) for i in np.unravel_index(np.flatnonzero(~right.ravel())[0], right.shape))
-    lists, q, k, v, mask = world.make(head)
+    lists, q, k, v, mask = _made(world)
     one = Lists(*(part[at][None] for part in lists))
     if world.ask is _one_after_the_other:
         q, k, v, at = q[at], k[at], v[at], ()

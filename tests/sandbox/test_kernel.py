@@ -8,7 +8,10 @@ from sdpa_helpers.sandbox import start
 from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.visible_files import EMPTY
-from tests.sandbox.conftest import LIMITS, printed_by
+from tests.sandbox import conftest
+from tests.sandbox.conftest import printed_by
+
+LIMITS = replace(conftest.LIMITS, cell_seconds=5.0)
 
 
 @pytest.fixture
