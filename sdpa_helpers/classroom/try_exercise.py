@@ -8,7 +8,7 @@ from pathlib import Path
 from sdpa_helpers.checking.authors.survivors import hunt
 from sdpa_helpers.checking.diagnose import passes, try_out
 from sdpa_helpers.checking.exercise import Exercise, stream
-from sdpa_helpers.checking.judging.judge import PUBLIC_SEED
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.pages.page_text import PageText
 from sdpa_helpers.checking.pages.prompt import with_examples
 from sdpa_helpers.classroom.answers_as_written import answers_to, function_of
@@ -35,6 +35,7 @@ def trial(exercise: Exercise) -> Iterator[str]:
     yield from _as_written(exercise)
     if exercise.is_made:
         return
+    yield from _same_for_every_seed(exercise, page)
     if exercise.mistakes is not None:
         yield f"{sum(1 for _ in exercise.mistakes.deviants(2))} pairs of them are known too."
     found = hunt(exercise)
@@ -86,6 +87,29 @@ def _as_written(exercise: Exercise) -> Iterator[str]:
     if told:
         wrong = sum(not answer.right for answer, _ in told)
         yield f"{len(told)} answers that people wrote: {wrong} of them are wrong, and {truly} of these named truly."
+
+
+MOST_OF_A_TABLE = 0.2
+"""Of an exercise's points: what a table of the public cases' answers may earn where the cases are drawn anew."""
+
+
+def in_a_table(exercise: Exercise) -> tuple[float, tuple[str, ...]]:
+    """(what such a table earns, as a share; the cases that earn it), under the middle one of five other seeds."""
+    table = {truth.packed for truth in truths(exercise, PUBLIC_SEED)}
+    seeds = ("secret", "another", "a third", "a fourth", "a fifth")
+    found = [[t.case for t in truths(exercise, seed) if t.packed in table and t.case.points] for seed in seeds]
+    cases = sorted(found, key=lambda cases: sum(case.points for case in cases))[len(seeds) // 2]
+    return sum(case.points for case in cases) / exercise.max_points, tuple(case.name for case in cases)
+
+
+def _same_for_every_seed(exercise: Exercise, page: PageText | None) -> Iterator[str]:
+    share, names = (0.0, ()) if exercise.whole else in_a_table(exercise)
+    if share > MOST_OF_A_TABLE:
+        yield (
+            f"✗ {_line(page, '## Cases')}the same for every seed: {', '.join(names)}. A table of their answers earns "
+            f"{share:.0%} of the points ({MOST_OF_A_TABLE:.0%} at most): draw them with `rng`, or write `(weight 0)` "
+            "behind their names, for an example ` · weight 0` before its brace"
+        )
 
 
 def _page_of(exercise: Exercise) -> Path | None:

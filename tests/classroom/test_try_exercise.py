@@ -65,6 +65,11 @@ def test_a_new_page_can_be_tried_and_lacks_nothing(sdpa, page):
             "# A third",
             "✗ line 27: `1. Where to look.` stands there from the example",
         ),
+        (
+            "`rng.normal(size=40)`",
+            "`np.arange(40.0)`",
+            "✗ line 31: the same for every seed: a long row, the prompt's example. A table of their answers earns 35%",
+        ),
     ],
 )
 def test_what_it_lacks_is_said(sdpa, page, before, after, said):
