@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sdpa_helpers.checking.authors.survivors import hunt
 from sdpa_helpers.checking.diagnose import passes, try_out
-from sdpa_helpers.checking.exercise import Exercise, stream
+from sdpa_helpers.checking.exercise import EXAMPLE, Exercise, stream
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.pages.page_text import PageText
 from sdpa_helpers.checking.pages.prompt import with_examples
@@ -29,6 +29,8 @@ def trial(exercise: Exercise) -> Iterator[str]:
         return
     yield f"# {exercise.title}  ({exercise.max_points:g} points, {exercise.minutes} minutes)"
     yield f"\n{with_examples(exercise)}"
+    examples = sum(case.name.startswith(EXAMPLE) for case in exercise.cases)
+    yield f"{len(exercise.cases)} cases{f', {examples} of them from the prompt' if examples else ''}."
     yield from _right_ones(exercise, page)
     yield from _not_always_true(exercise, page)
     yield from _named(exercise, page)

@@ -272,6 +272,11 @@ def try_exercise(
     for line in trial(exercise):
         say(line)
         clean = clean and not line.startswith("✗")
+    if clean:
+        say_uncut(
+            "All is well. Next, for a page in a lesson's exercises/: "
+            f"`pytest tests/lessons tests/checking tests/classroom -q -k {exercise.name}`, then `make notebooks`"
+        )
     raise typer.Exit(0 if clean else 1)
 
 

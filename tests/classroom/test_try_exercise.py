@@ -27,6 +27,8 @@ def test_a_new_page_can_be_tried_and_lacks_nothing(sdpa, page):
     assert status == 0, said
     assert "`halfway([2, 6], [4, 0])` gives `[3, 3]`" in said
     assert "✓ not-halved: fails 6 of 6 cases. You did not halve the sum." in said
+    assert "6 cases, 1 of them from the prompt." in said
+    assert said.endswith("tests/checking tests/classroom -q -k halfway`, then `make notebooks`")
     assert "19 pairs of them are known too" in said
     assert "✗" not in said
 
@@ -82,6 +84,7 @@ def test_what_it_lacks_is_said(sdpa, page, before, after, said):
     page.write_text(text.replace(before, after))
     status, shown = sdpa("try", page.name)
     assert (status, said in shown) == (1 if "✗" in said or "passes" in said else 2, True), shown
+    assert "All is well" not in shown
 
 
 def test_answers_that_lie_beside_it_are_tried_too(sdpa, page):
