@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sdpa_helpers.checking.authors.survivors import hunt
 from sdpa_helpers.checking.diagnose import passes, try_out
-from sdpa_helpers.checking.exercise import Exercise, stream
-from sdpa_helpers.checking.judging.judge import PUBLIC_SEED
+from sdpa_helpers.checking.exercise import EXAMPLE, Exercise, stream
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.pages.page_text import PageText
 from sdpa_helpers.checking.pages.prompt import with_examples
 from sdpa_helpers.classroom.answers_as_written import answers_to, function_of
@@ -29,12 +29,15 @@ def trial(exercise: Exercise) -> Iterator[str]:
         return
     yield f"# {exercise.title}  ({exercise.max_points:g} points, {exercise.minutes} minutes)"
     yield f"\n{with_examples(exercise)}"
+    examples = sum(case.name.startswith(EXAMPLE) for case in exercise.cases)
+    yield f"{len(exercise.cases)} cases{f', {examples} of them from the prompt' if examples else ''}."
     yield from _right_ones(exercise, page)
     yield from _not_always_true(exercise, page)
     yield from _named(exercise, page)
     yield from _as_written(exercise)
     if exercise.is_made:
         return
+    yield from _same_for_every_seed(exercise, page)
     if exercise.mistakes is not None:
         yield f"{sum(callable(d.function) for d in exercise.mistakes.deviants(2))} pairs of them are known too."
     found = hunt(exercise)
@@ -86,6 +89,31 @@ def _as_written(exercise: Exercise) -> Iterator[str]:
     if told:
         wrong = sum(not answer.right for answer, _ in told)
         yield f"{len(told)} answers that people wrote: {wrong} of them are wrong, and {truly} of these named truly."
+
+
+MOST_OF_A_TABLE = 0.2
+"""Of an exercise's points: what a table of the public cases' answers may earn where the cases are drawn anew."""
+
+
+def in_a_table(exercise: Exercise) -> tuple[float, tuple[str, ...]]:
+    """(what such a table earns, as a share; the cases that earn it), under the middle one of five other seeds."""
+    table = {truth.packed for truth in truths(exercise, PUBLIC_SEED)}
+    seeds = ("secret", "another", "a third", "a fourth", "a fifth")
+    found = [
+        [t.case for t in truths(exercise, seed) if t.packed in table and t.case.points] for seed in seeds
+    ]
+    cases = sorted(found, key=lambda cases: sum(case.points for case in cases))[len(seeds) // 2]
+    return sum(case.points for case in cases) / exercise.max_points, tuple(case.name for case in cases)
+
+
+def _same_for_every_seed(exercise: Exercise, page: PageText | None) -> Iterator[str]:
+    share, names = (0.0, ()) if exercise.whole else in_a_table(exercise)
+    if share > MOST_OF_A_TABLE:
+        yield (
+            f"✗ {_line(page, '## Cases')}the same for every seed: {', '.join(names)}. A table of their answers earns "
+            f"{share:.0%} of the points ({MOST_OF_A_TABLE:.0%} at most): draw them with `rng`, or write `(weight 0)` "
+            "behind their names, for an example ` · weight 0` before its brace"
+        )
 
 
 def _page_of(exercise: Exercise) -> Path | None:
@@ -157,7 +185,7 @@ def _right_ones(exercise: Exercise, page: PageText | None) -> Iterator[str]:
             yield f"✗ {here}{f'right answer {number}' if number else 'the answer itself'} fails a case"
 
 
-TITLE = "Half of each number"
+TITLE = "Halfway between two arrays"
 LEFT = ("1. Where to look.", "2. What idea.", "What is shown when this case fails and no mistake is named.")
 PAGE = """---
 name: NAME
@@ -166,55 +194,63 @@ section:
 difficulty: 1
 minutes: 5
 ---
-# Half of each number
+# Halfway between two arrays
 
-`NAME(x)`: every number of `x`, halved.
+`NAME(x, y)`: the numbers halfway between those of `x` and `y`.
 
-- `x`: numbers, any shape.
-- Returns an array of the same shape.
+- `x`, `y`: numbers, both of the same shape.
+- Returns an array of that shape.
 
-Example: {call: [2, 6]}.
+Example: {call: [2, 6], [4, 0]}.
 
 ## Answer
 
 ```python
-def NAME(x):
-    \"\"\"Half of each number: x (any shape) -> the same shape.\"\"\"
-    return x / 2
+def NAME(x, y):
+    \"\"\"Halfway between x and y (any shape) -> the same shape.\"\"\"
+    return (x + y) / 2
 ```
 
 ## Hints
 
 1. Where to look.
 2. What idea.
-3. Almost the code: `x / 2`.
+3. Almost the code: `(x + y) / 2`.
 
 ## Cases
 
-- **a long row** `rng.normal(size=40)`
-- **a table** `rng.normal(size=(3, 4))`
-- **a table in a batch** (weight 2) `rng.normal(size=(2, 3, 4))`
+- **a long row** `rng.normal(size=40), rng.normal(size=40)`
+- **a table** `rng.normal(size=(3, 4)), rng.normal(size=(3, 4))`
+- **a table in a batch** (weight 2) `rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 3, 4))`
   What is shown when this case fails and no mistake is named.
-- **one number in three axes** `rng.normal(size=(1, 1, 1))`
+- **a column** `rng.normal(size=(3, 1)), rng.normal(size=(3, 1))`
+- **one number in three axes** `rng.normal(size=(1, 1, 1)), rng.normal(size=(1, 1, 1))`
 
 ## Always true
 
-- **smaller** `(abs(w) <= abs(x)).all()`
-  A number became larger.
+- **between** `((np.minimum(x, y) <= w) & (w <= np.maximum(x, y))).all()`
+  A number is not between the two.
 
 ## Right too
 
-- result: `0.5 * x`
+- result: `0.5 * x + 0.5 * y`
 
 ## Mistakes
 
-- **doubled** `x / 2` → `x * 2`
-  You doubled the numbers.
-  > What is half of 2?
-- **another-share** `x / 2` → `x / N`, N = 3, 4
+- **not-halved** `(x + y) / 2` → `x + y`
+  or `(x + y) / 2` → `2 * (x + y)`
+  You did not halve the sum.
+  > What is halfway between 2 and 2?
+- **another-share** `/ 2` → `/ N`, N = 3, 4
   You divided by another number than 2.
+- **x-twice** start: `y = x`
+  You took the second array to be the first.
 - **rounded** result: `np.round(result, N)`, N = 0, 1, 2
   You rounded the numbers.
+
+## May live
+
+<!-- - `before` → `after`, as `sdpa try` prints it; below it, indented, the reason why no case has to catch it. -->
 """
 """A page that can be tried at once, with one of each thing."""
 
@@ -227,6 +263,10 @@ def new_page(name: str, lesson: str = "", folder: Path | None = None) -> Path:
     """
     if not name.isidentifier():
         raise Refusal(f"{name!r} is no name of a function: letters, digits and _ make one")
+    if not lesson and folder is None:
+        raise Refusal(
+            "where does it go? `--lesson 03_softmax` names a lesson, `--folder .` a folder of your own"
+        )
     if folder is None and lesson not in LESSONS:
         raise Refusal(f"there is no lesson {lesson!r}; there are: {', '.join(LESSONS)}")
     home = (

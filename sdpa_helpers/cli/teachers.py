@@ -272,6 +272,11 @@ def try_exercise(
     for line in trial(exercise):
         say(line)
         clean = clean and not line.startswith("✗")
+    if clean:
+        say_uncut(
+            "All is well. Next, for a page in a lesson's exercises/: "
+            f"`pytest tests/lessons tests/checking tests/classroom -q -k {exercise.name}`, then `make notebooks`"
+        )
     raise typer.Exit(0 if clean else 1)
 
 
@@ -280,13 +285,13 @@ def new(
     kind: Annotated[str, typer.Argument(help="exercise")],
     name: Annotated[str, typer.Argument(help="What its function is called.")],
     lesson: Annotated[str, typer.Option(help="The lesson whose folder it goes into, e.g. 03_softmax.")] = "",
-    folder: Annotated[Path | None, typer.Option(help="Another folder, for exercises of your own.")] = None,
+    folder: Annotated[Path | None, typer.Option(help="Instead: a folder of your own, `.` is this one.")] = None,
 ) -> None:
     """Write the page of an exercise to begin with. `sdpa try` can try it at once."""
     from sdpa_helpers.classroom.try_exercise import new_page
 
     refuse_unknown("the kind", kind, ("exercise",))
-    path = new_page(name, lesson, folder if lesson else folder or Path())
+    path = new_page(name, lesson, folder)
     say(f"{path}: edit it, then `sdpa try {path}`")
 
 

@@ -18,52 +18,63 @@ def sdpa(tmp_path):
 
 @pytest.fixture
 def page(sdpa, tmp_path):
-    assert sdpa("new", "exercise", "halved")[0] == 0
-    return tmp_path / "halved.md"
+    assert sdpa("new", "exercise", "halfway", "--folder", ".")[0] == 0
+    return tmp_path / "halfway.md"
 
 
 def test_a_new_page_can_be_tried_and_lacks_nothing(sdpa, page):
     status, said = sdpa("try", page.name)
     assert status == 0, said
-    assert "`halved([2, 6])` gives `[1, 3]`" in said
-    assert "✓ doubled: fails 5 of 5 cases. You doubled the numbers." in said
-    assert "9 pairs of them are known too" in said
+    assert "`halfway([2, 6], [4, 0])` gives `[3, 3]`" in said
+    assert "✓ not-halved: fails 6 of 6 cases. You did not halve the sum." in said
+    assert "6 cases, 1 of them from the prompt." in said
+    assert said.endswith("tests/checking tests/classroom -q -k halfway`, then `make notebooks`")
+    assert "19 pairs of them are known too" in said
     assert "✗" not in said
 
 
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("→ `x * 2`", "→ `2 * x / 4`", "✗ line 50: doubled passes every case"),
-        ("- result: `0.5 * x`", "- result: `0.6 * x`", "✗ line 44: right answer 1 fails a case"),
+        ("→ `x + y`", "→ `2 * x / 4 + y / 2`", "✗ line 51: not-halved passes every case"),
+        ("- result: `0.5 * x", "- result: `0.6 * x", "✗ line 45: right answer 1 fails a case"),
         (
-            "- **one number in three axes** `rng.normal(size=(1, 1, 1))`",
+            "- **one number in three axes** `rng.normal(size=(1, 1, 1)), rng.normal(size=(1, 1, 1))`",
             "",
-            "squeeze(x)` passes every case, but for",
+            "ndim(x) >= 3 and np.shape(x)[-3] == 1: raise ValueError` passes every case, but for",
         ),
-        ("→ `x * 2`", "→ `x / 3`", "✗ doubled, another-share can't be told apart: all are named doubled"),
         (
-            "- **doubled** `x / 2`",
-            "- **doubled** `x / 4`",
-            "halved.md, line 50: `x / 4` does not stand in the answer",
+            "`/ 2` → `/ N`, N = 3, 4",
+            "`(x + y) / 2` → `y + x`",
+            "✗ not-halved, another-share can't be told apart: all are named not-halved",
         ),
-        ("{call: [2, 6]}", "{cal: [2, 6]}", "line 15: `{cal: [2, 6]}.` is none of {call: …}"),
-        ("{call: [2, 6]}", "{call: [2, 6]", "line 15: `{call: [2, 6].` is none of {call: …}"),
-        ("{call: [2, 6]}", "{call: [2, six]}", "line 15: `[2, six]` fails"),
+        (
+            "- **not-halved** `(x + y) / 2`",
+            "- **not-halved** `(x + y) / 4`",
+            "halfway.md, line 51: `(x + y) / 4` does not stand in the answer",
+        ),
+        ("{call: [2, 6], [4, 0]}", "{cal: [2, 6]}", "line 15: `{cal: [2, 6]}.` is none of {call: …}"),
+        ("{call: [2, 6], [4, 0]}", "{call: [2, 6]", "line 15: `{call: [2, 6].` is none of {call: …}"),
+        ("{call: [2, 6], [4, 0]}", "{call: [2, six]}", "line 15: `[2, six]` fails"),
         ("## Cases", "### Cases", "line 31: `### Cases`: a page's headings are written `## Cases`"),
-        ("→ `x / N`", "→ `x / 3`", "line 53: numbers are given for N, and no N stands in"),
+        ("→ `/ N`", "→ `/ 3`", "line 55: numbers are given for N, and no N stands in"),
         (
             "`np.round(result, N)`",
             "`np.round(result,, N)`",
-            "line 55: result: `np.round(result,, 0)` is no Python",
+            "line 59: result: `np.round(result,, 0)` is no Python",
         ),
-        ("`rng.normal(size=40)`", "`rng.normal(size=)`", "line 33: `rng.normal(size=)` is no Python"),
+        ("`rng.normal(size=40), ", "`rng.normal(size=), ", "line 33: `rng.normal(size=), "),
         ("difficulty: 1", "difficulty: 9", "line 5: difficulty: a whole number from 1 to 5 is expected"),
         ("minutes: 5", "minutes: 5\nready: numpy.halve", "✗ `numpy.halve`: there is no such function"),
         (
-            "# Half of each number",
+            "# Halfway between two arrays",
             "# A third",
             "✗ line 27: `1. Where to look.` stands there from the example",
+        ),
+        (
+            "`rng.normal(size=40), rng.normal(size=40)`",
+            "`np.arange(40.0), np.ones(40)`",
+            "✗ line 31: the same for every seed: a long row, the prompt's example. A table of their answers earns 30%",
         ),
     ],
 )
@@ -73,12 +84,13 @@ def test_what_it_lacks_is_said(sdpa, page, before, after, said):
     page.write_text(text.replace(before, after))
     status, shown = sdpa("try", page.name)
     assert (status, said in shown) == (1 if "✗" in said or "passes" in said else 2, True), shown
+    assert "All is well" not in shown
 
 
 def test_answers_that_lie_beside_it_are_tried_too(sdpa, page):
-    beside = page.with_name("halved.answers.txt")
-    right = "=== right | by a product | own\ndef halved(x):\n    return x * 0.5\n"
-    beside.write_text(f"{right}=== wrong: doubled | twice | own\ndef halved(x):\n    return 2 * x\n")
+    beside = page.with_name("halfway.answers.txt")
+    right = "=== right | by products | own\ndef halfway(x, y):\n    return x * 0.5 + y * 0.5\n"
+    beside.write_text(f"{right}=== wrong: not-halved | sum | own\ndef halfway(x, y):\n    return y + x\n")
     status, said = sdpa("try", page.name)
     assert (
         status,
@@ -86,7 +98,7 @@ def test_answers_that_lie_beside_it_are_tried_too(sdpa, page):
     ) == (0, True)
     beside.write_text(right.replace("0.5", "0.6"))
     status, said = sdpa("try", page.name)
-    assert (status, "✗ 'by a product' is right, and fails a case" in said) == (1, True)
+    assert (status, "✗ 'by products' is right, and fails a case" in said) == (1, True)
     beside.write_text(right.replace("=== right", "=== good"))
     status, said = sdpa("try", page.name)
     assert (status, "the verdict is `right`" in said) == (1, True)
@@ -100,7 +112,7 @@ def test_an_exercise_of_the_course_is_tried_by_its_name(sdpa):
 
 
 def test_a_page_is_found_without_its_ending_and_what_is_made_is_tried(sdpa, page):
-    assert sdpa("try", "halved")[0] == 0
+    assert sdpa("try", "halfway")[0] == 0
     status, said = sdpa("try", "hunt_softmax")
     assert status == 0, said
     assert "✓ does-not-show: fails 1 of 3 cases" in said
@@ -108,9 +120,10 @@ def test_a_page_is_found_without_its_ending_and_what_is_made_is_tried(sdpa, page
 
 def test_what_is_there_is_kept(sdpa, page):
     page.write_text("mine")
-    status, said = sdpa("new", "exercise", "halved")
+    status, said = sdpa("new", "exercise", "halfway", "--folder", ".")
     assert (status, "is there already" in said, page.read_text()) == (2, True, "mine")
     assert "is no name of a function" in sdpa("new", "exercise", "3x")[1]
+    assert "where does it go? `--lesson 03_softmax` names" in sdpa("new", "exercise", "a")[1]
     assert (
         "there is no lesson 'softmax'; there are: 01_dot_product"
         in sdpa("new", "exercise", "a", "--lesson", "softmax")[1]

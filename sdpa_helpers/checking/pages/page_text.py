@@ -112,7 +112,7 @@ class PageText:
         first, lines = self.parts.get(heading, (0, []))
         begins = [n for n, line in enumerate(lines) if line.startswith("- ")]
         for number, line in enumerate(lines[: begins[0] if begins else None]):
-            if line.strip():
+            if line.strip() and not line.startswith("<!--"):
                 raise self.wrong(
                     first + number, f"`{line[:40]}`: an entry begins with `- ` in the first column"
                 )
