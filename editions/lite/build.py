@@ -16,7 +16,7 @@ from editions.browser.runtime import LOCK, ROOT, build_runtime
 from editions.lite.contents import desk, write_contents
 from editions.lite.kernel import KERNEL_EXTENSION, settings, write_kernel
 from editions.lite.what_works import page
-from editions.look.pages import write_look
+from editions.look.pages import templates_in, write_look
 from sdpa_helpers.desk.launch import FRONT
 
 HERE = Path(__file__).parent
@@ -85,7 +85,11 @@ def extensions(temporary: Path) -> list[Path]:
 def add_kernel_and_desk(site: Path, pyodide: Path) -> None:
     """Tell the application where its kernel is, and that this is the course."""
     lock = write_kernel(site / "kernel", pyodide)
-    _write_json(site / "desk.json", desk(ROOT))
+    bar = templates_in(HERE).from_string('{% import "look.html" as look %}{{ look.bar("../../") }}').render()
+    _write_json(site / "desk.json", {**desk(ROOT), "bar": bar})
+    first = site / "lab" / "index.html"  # light or dark is chosen before anything is painted
+    script = '<head><script src="../../look/look.js"></script>'
+    first.write_text(first.read_text(encoding="utf-8").replace("<head>", script, 1), encoding="utf-8")
     path = site / "jupyter-lite.json"
     config = json.loads(path.read_text(encoding="utf-8"))
     data = config["jupyter-config-data"]

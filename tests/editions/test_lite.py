@@ -69,9 +69,8 @@ def test_from_a_link_to_a_named_mistake_to_points_to_a_file_that_is_graded_and_b
     desk.type(ANSWER, RIGHT)
     desk.run(ANSWER)
     assert f"{ALL_POINTS} of {ALL_POINTS} points" in desk.run(CHECK).inner_text()
-    desk.page.wait_for_function(
-        "() => !jupyterapp.shell.currentWidget.context.model.dirty"
-    )  # it saves itself
+    saved = "() => !jupyterapp.shell.currentWidget.context.model.dirty"
+    desk.page.wait_for_function(saved)  # by itself
 
     desk.page.reload()
     desk.page.wait_for_function(IDLE)
@@ -95,6 +94,15 @@ def test_from_a_link_to_a_named_mistake_to_points_to_a_file_that_is_graded_and_b
         "([n, text]) => jupyterapp.shell.currentWidget.content.widgets[n]?.model.sharedModel.getSource() === text",
         arg=[ANSWER, RIGHT],
     )
+
+
+def test_the_bar_of_the_site_is_there_and_its_choice_of_light_or_dark_in_both_directions(desk):
+    desk.page.locator(".course-bar #theme").click(click_count=2)  # light, then dark
+    desk.page.locator("body[data-jp-theme-name='JupyterLab Dark'] .course-bar").wait_for()
+    desk.page.evaluate(
+        "void jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
+    )
+    desk.page.locator("[data-mode=light] [data-jp-theme-name='JupyterLab Light'] .course-bar").wait_for()
 
 
 def graded(file):

@@ -17,6 +17,26 @@ export function attachLoop(host, course) {
   leadOut(host.packages.coreutils);
   keepSideBar(host);
   sayThatPythonComes(host);
+  dressAsTheSite(host, course);
+}
+
+/** The site's bar above all, and its choice of light or dark in both directions. */
+async function dressAsTheSite({ app, labShell, themes, packages: { lumino } }, course) {
+  const root = document.documentElement, link = document.createElement("link"), wanted = () => `JupyterLab ${root.dataset.theme === "dark" ? "Dark" : "Light"}`;
+  Object.assign(link, { rel: "stylesheet", href: new URL("../../look/look.css", appBase()) });
+  document.head.prepend(link); // JupyterLab's own comes after it
+  await Promise.all([app.restored, course.load()]);
+  const bar = new lumino.Widget({ node: document.createRange().createContextualFragment(course.start.bar).firstElementChild });
+  labShell?.add(Object.assign(bar, { id: "sdpa-bar" }), "header");
+  const follow = () => { if (themes && themes.theme !== wanted()) themes.setTheme(wanted()); };
+  follow();
+  new MutationObserver(follow).observe(root, { attributeFilter: ["data-theme"] });
+  themes?.themeChanged.connect((_, { newValue }) => {
+    if (!/^JupyterLab (Light|Dark)$/.test(newValue) || newValue === wanted()) return;
+    localStorage.setItem("mode", newValue.slice(11).toLowerCase());
+    dispatchEvent(new Event("storage")); // look.js
+  });
+  dispatchEvent(new Event("storage"));
 }
 
 /** Under the list of lessons: where answers are kept, and the two ways out and in. */

@@ -21,8 +21,8 @@ export async function plugins(take) {
     description: "The look and the desk of the course on attention.",
     autoStart: true,
     requires: [notebook.INotebookTracker],
-    optional: [application.ILabShell, application.ILayoutRestorer, apputils.ICommandPalette],
-    activate: (app, tracker, labShell, restorer, palette) => start({ app, tracker, labShell, restorer, palette, packages }),
+    optional: [application.ILabShell, application.ILayoutRestorer, apputils.ICommandPalette, apputils.IThemeManager],
+    activate: (app, tracker, labShell, restorer, palette, themes) => start({ app, tracker, labShell, restorer, palette, themes, packages }),
   }];
 }
 
@@ -34,7 +34,8 @@ function start(host) {
   followRuns(host, course);
   sideBar(host, course, lesson => openPair(host, course, lesson));
   addReset(host, course);
-  course.attach?.(host); // where there is no server: editions/lite
+  if (course.attach) course.attach(host); // where there is no server: editions/lite
+  else followTheme(host.themes);
   course.load();
 }
 
@@ -73,8 +74,15 @@ function dress(panel, host, course) {
   panel.context.saveState.connect((_, saved) => { if (saved.startsWith("completed")) course.refreshSoon(); });
 }
 
+/** Our colours are light or dark as the host's are. */
+function followTheme(themes) {
+  const follow = () => { document.documentElement.dataset.theme = themes.isLight(themes.theme) ? "light" : "dark"; };
+  themes?.themeChanged.connect(follow);
+  if (themes?.theme) follow();
+}
+
 function addStyle() {
-  for (const name of ["look.css", "sidebar.css"]) {
+  for (const name of ["tokens.css", "theme.css", "look.css", "sidebar.css"]) {
     const link = document.createElement("link");
     Object.assign(link, { rel: "stylesheet", href: new URL(name, import.meta.url) });
     document.head.append(link);
