@@ -53,7 +53,7 @@ function clashes(texts, page) {
 
 /** As large as all of it fits; what does not fit with the smallest letters is an error that a test finds. */
 function size(page) {
-  const body = page.querySelector(".body"), most = page.matches(".picture") ? 30 : 40;
+  const body = page.querySelector(".body"), most = page.matches(".picture") ? 30 : page.matches(".asks") ? 40 : 48;
   const fits = () => body.scrollHeight <= body.clientHeight + 1
     && [...body.querySelectorAll("pre, table, .choices, mjx-container")].every(part => part.getBoundingClientRect().right <= body.getBoundingClientRect().right + 1 && part.scrollWidth <= part.clientWidth + 1)
     && [...body.querySelectorAll(":scope > .grows")].every(part => part.offsetHeight >= 380);
@@ -174,7 +174,9 @@ function tick() {
 
 // ---- begin -------------------------------------------------------------------------------------------------
 
-if (new URLSearchParams(location.search).has("dark")) root.classList.add("dark");
+let dark = new URLSearchParams(location.search).has("dark");
+try { dark ||= localStorage.getItem("mode") === "dark" && !/print-pdf/.test(location.search); } catch { /* no site around the deck */ }
+root.classList.toggle("dark", dark);
 Reveal.initialize({
   width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, center: false, hash: true, controls: false,
   slideNumber: "c/t", navigationMode: "linear", transition: "none", backgroundTransition: "none",
