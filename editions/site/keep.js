@@ -3,6 +3,7 @@
 const LIST = {}; // address from here → ["sha256-…", its part, bytes]: written by the build
 const STORE = "sdpa-try";
 const AT_ONCE = 6;
+const AWAY = new URL("offline.html", self.location).href; // says which pages are kept, in the place of one that isn't
 const TYPES = {
   css: "text/css", html: "text/html; charset=utf-8", ipynb: "application/json", js: "text/javascript", json: "application/json",
   png: "image/png", svg: "image/svg+xml", wasm: "application/wasm", woff2: "font/woff2",
@@ -42,8 +43,13 @@ async function answer(address, request) {
   } catch (error) {
     const response = await kept(address);
     if (response) return response;
-    throw error;
+    return away(request, error);
   }
+}
+
+function away(request, error) {
+  if (request.mode !== "navigate" || request.url.startsWith(AWAY)) throw error;
+  return Response.redirect(`${AWAY}?${new URLSearchParams({ page: request.url })}`);
 }
 
 async function keepOne(store, address) {
@@ -72,16 +78,25 @@ async function keep(parts, tell) {
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
+/** The parts of which every file is there. */
+async function partsHere() {
+  const there = new Set((await (await caches.open(STORE)).keys()).map(({ url }) => url));
+  const lacking = new Set([...FILES.values()].filter((file) => !there.has(keyOf(file))).map(({ part }) => part));
+  return [...FILES.values()].map(({ part }) => part).filter((part) => !lacking.has(part));
+}
+
 async function asked({ data, ports: [port] }) {
   const bytes = [...FILES.values()].reduce((sum, file) => sum + file.bytes, 0);
   const done = await keep(data, (far) => port.postMessage(far)).then(() => true, () => false);
-  port.postMessage({ done, site: bytes });
+  port.postMessage({ done, site: bytes, parts: await partsHere() });
 }
 
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener("message", (event) => event.waitUntil(asked(event)));
 self.addEventListener("fetch", (event) => {
-  const address = event.request.method === "GET" && listed(event.request);
-  if (address) event.respondWith(answer(address, event.request));
+  const { request } = event;
+  const address = request.method === "GET" && listed(request);
+  if (address) event.respondWith(answer(address, request));
+  else if (request.mode === "navigate") event.respondWith(fetch(request).catch((error) => away(request, error)));
 });

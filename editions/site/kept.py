@@ -10,6 +10,8 @@ from editions.try_it.sums import WALL_FILES, behind_the_wall, sum_of
 KEEPER = "keep.js"
 BASE, REST = "base", "rest"
 """Parts: what every exercise and lesson needs; what is kept only with the whole site. Others are named by a lesson."""
+ALWAYS = ("try", "look", "front", "_static", "_images", "index.html", "in-the-browser.html", "offline.html")
+"""Of the base: folders and pages."""
 APART = ("lite", "pyodide", "_sources")
 """JupyterLite has a keeper of its own; of Python only what the light pages load is kept; sources are no pages."""
 NO_PAGE_ASKS = re.compile(r"\.map$|/locales/")
@@ -52,11 +54,7 @@ def part_of(name: str) -> str:
     folder, _, page = name.partition("/")
     if folder in ("lessons", "exercises"):
         return Path(page).stem
-    return (
-        BASE
-        if folder in ("try", "look", "front", "_static", "_images", "index.html", "in-the-browser.html")
-        else REST
-    )
+    return BASE if folder in ALWAYS else REST
 
 
 def _from_root(address: str) -> str:

@@ -50,6 +50,9 @@ def lay_source(into: Path) -> None:
     notebooks = {f"lessons/{name}.ipynb": name for name in (FIRST, *DOORS, *LESSONS)}
     texts |= {page.relative_to(PAGES).as_posix(): page.read_text("utf-8") for page in PAGES.rglob("*.md")}
     texts["teaching.md"] = _for_teachers(texts)
+    texts["offline.md"] = texts["offline.md"].replace(
+        "{lessons}", "\n".join(f"- []({name})" for name in notebooks)
+    )
     texts["in-the-browser.md"] = abilities.as_source(root)
     texts["ledger.md"] = ledger.as_source(ledger.entries_of(root))
     pictures = [path for path in sorted((root / "docs").rglob("*")) if path.suffix in PICTURES]
@@ -118,13 +121,13 @@ def lesson_page(notebook: Path, there: set[str]) -> str:
     return nbformat.writes(opened)
 
 
-def only_serves_the_page(source: str) -> bool:
-    """Whether code is folded: it asks a question, or is imports and one line that shows something.
-
 def with_asides(text: str) -> str:
     """Markdown in which what stands in brackets for itself is marked: a wide screen shows it in the margin."""
     return _ASIDE.sub(lambda found: found[0] if found[1] else f"[{found[0]}]{{.aside}}", text)
 
+
+def only_serves_the_page(source: str) -> bool:
+    """Whether code is folded: it asks a question, or is imports and one line that shows something.
 
     What computes the answer to a question goes with it: it would tell the answer before one has guessed.
     """

@@ -102,6 +102,12 @@ def test_the_next_page_the_list_and_the_lesson_are_there_and_nothing_that_was_la
     assert all(styled for _, styled in page.evaluate(STYLED)), page.evaluate(STYLED)
     assert gone(page, "05_masking.html")  # another lesson, which nobody asked for
     assert gone(page, "../ledger.html")
+    for name in ("lessons/05_masking.html", "lite/index.html"):  # by a link, kept or not
+        page.goto(f"{site}/{name}")
+        assert page.locator("#again a").get_attribute("href") == f"{site}/{name}"
+        page.locator("#lessons li", has_text=re.compile("^03 · Softmax: works offline$")).wait_for()
+        assert page.locator("#lessons li", has_text="works offline").count() == 1
+        assert page.get_by_role("button", name="Keep the whole site too").count() == 1
 
 
 def test_the_whole_site_is_kept_by_choice_with_its_megabytes(visitor, built_site):

@@ -8,8 +8,8 @@ const keeper = async () => {
   return (await navigator.serviceWorker.ready).active;
 };
 
-/** Keep these parts; gives {done, site}: whether all is there, and the bytes of the whole site. */
-async function keep(parts, came = () => {}) {
+/** Keep these parts; gives {done, site, parts}: whether they are there, the bytes of the whole site, and all parts there. */
+export async function keep(parts, came = () => {}) {
   const { port1, port2 } = new MessageChannel();
   const active = await keeper();
   return new Promise((resolve) => {
@@ -19,7 +19,7 @@ async function keep(parts, came = () => {}) {
 }
 
 /** Below `place` a button that keeps the rest. */
-function offerAll(place, bytes) {
+export function offerAll(place, bytes) {
   const button = document.createElement("button");
   Object.assign(button, { type: "button", textContent: `Keep the whole site too, ${Math.round(bytes / MEGA)} MB` });
   button.addEventListener("click", async () => {
