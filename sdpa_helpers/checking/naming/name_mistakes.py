@@ -14,6 +14,7 @@ import numpy as np
 
 from sdpa_helpers.checking.answers.observe import Answer, quiet
 from sdpa_helpers.checking.code.clues import Clue
+from sdpa_helpers.checking.code.edits import RESULT
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judging.by_luck import numbers_of
 from sdpa_helpers.checking.judging.conduct import Mistake, Tried, by_conduct
@@ -260,13 +261,23 @@ def _side_by_side(
                 explains[names] = here
     for one, other in combinations(explains, 2):
         together = {id(t) for t in (*explains[one], *explains[other])}
-        if len(together) == len(failed):
+        if len(together) == len(failed) and not _exclude(exercise, one[0], other[0]):
             rest = [t for t in explains[other] if t not in explains[one]]
             return (
                 mistake_called(exercise, one[0], explains[one], found),
                 mistake_called(exercise, other[0], rest, found),
             )
     return ()
+
+
+def _exclude(exercise: Exercise, *names: str) -> bool:
+    """Whether two mistakes are other values of one place: an answer that makes either here and there makes neither."""
+    pairs = exercise.mistakes
+    if pairs is None:
+        return False
+    one, other = ([edits for name, edits in pairs.listed if name == wanted] for wanted in names)
+    places = [{edit.before for edit in edits} for edits in (*one, *other)]
+    return bool(one and other) and len({*map(frozenset, places)}) == 1 and RESULT not in places[0]
 
 
 def _constant(
