@@ -22,17 +22,21 @@ def kernel(monkeypatch):
 
 
 WALK = """
-import builtins, os, socket, sys, types
+import builtins, functools, os, socket, sys, types
 INSIDE = ("__dict__", "__closure__", "__globals__", "__self__", "__func__", "__wrapped__", "__mro__", "__kwdefaults__",
           "cell_contents", "fget", "fset", "fdel", "func", "args", "keywords", "__code__", "co_consts", "__builtins__")
 fds = [fd for fd in range(3, 64) if os.path.exists(f"/proc/self/fd/{fd}")]
 channel, = (fd for fd in fds if fd != get_ipython().kernel.writer.connection.fileno())
+@functools.cache
+def names_of(kind):  # what stands in an object's own __dict__ is found in that
+    found = {name: what for base in kind.__mro__ for name, what in vars(base).items()}
+    return [name for name, what in found.items() if name in INSIDE or type(what) is types.MemberDescriptorType]
 def within(value):
     if isinstance(value, (dict, types.MappingProxyType)):
         yield from list(value.items())
     elif isinstance(value, (list, tuple, set, frozenset)):
         yield from list(value)
-    for name in (*INSIDE, *getattr(type(value), "__slots__", ())):
+    for name in names_of(type(value)):
         try:
             yield object.__getattribute__(value, name) if name != "__mro__" else type.__getattribute__(value, name)
         except Exception:
