@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,16 +15,16 @@ from typer.testing import CliRunner
 
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.sandbox import choose_level, start, visible_files
-from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.levels import LEVELS, CannotStart, Level
 from sdpa_helpers.sandbox.limits import Limits
-from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage
+from sdpa_helpers.sandbox.visible_files import KernelPackage
 from tests.handing_in import POINTS, RIGHT, TOTAL
 from tests.nightly import at_night
-from tests.sandbox import exhaust
-from tests.sandbox.conftest import LIMITS, printed_by, wait_until_gone
+from tests.sandbox import conftest, exhaust
+from tests.sandbox.conftest import a_kernel, printed_by, wait_until_gone
 
 ATTACKS = ("endless loop", "daemon")
+LIMITS = replace(conftest.LIMITS, cell_seconds=5.0)
 
 
 class Broken(Level):
@@ -110,17 +111,8 @@ def test_without_room_for_temporary_files_nothing_is_graded_and_nothing_left(han
     (tmp_path / "small").mkdir()
     script = 'mount -t tmpfs -o size=64k none "$0" || exit 77; TMPDIR="$0" "$@"; status=$?; ls -A "$0"; exit $status'
     arguments = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--sandbox", option]
-    command = [
-        "unshare",
-        "--mount",
-        "--map-root-user",
-        "sh",
-        "-c",
-        script,
-        str(tmp_path / "small"),
-        sys.executable,
-    ]
-    command += ["-m", "sdpa_helpers", *arguments]
+    command = ["unshare", "--mount", "--map-root-user", "sh", "-c", script, str(tmp_path / "small")]
+    command += [sys.executable, "-m", "sdpa_helpers", *arguments]
     try:
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -171,17 +163,11 @@ def test_a_kernel_sees_the_package_that_it_was_given(level, usable):
     if level != "off":
         usable(level)
     package = KernelPackage((("abacus/__init__.py", ""), ("abacus/beads.py", "N = 7")), "import abacus.beads")
-    kernel = GradedKernel(start.start_kernel(level, LIMITS, package), LIMITS)
-    try:
-        code = "import os\nassert 'abacus' not in globals()\nimport abacus.beads\nassert abacus.beads.N == 7"
-        code += "\nfrom importlib.machinery import PathFinder\nassert not PathFinder.find_spec('pytest')"
-        missing = "\ntry:\n    import sdpa_helpers.lessons\nexcept ImportError:\n    print('not there')"
-        kernel.execute_cell_input(code + missing)
-        while (message := kernel.get_message("iopub", timeout=20))["msg_type"] not in ("stream", "error"):
-            pass
-        assert message["content"].get("text") == "not there\n"
-    finally:
-        kernel.stop()
+    code = "import os\nassert 'abacus' not in globals()\nimport abacus.beads\nassert abacus.beads.N == 7"
+    code += "\nfrom importlib.machinery import PathFinder\nassert not PathFinder.find_spec('pytest')"
+    code += "\ntry:\n    import sdpa_helpers.lessons\nexcept ImportError:\n    print('not there')"
+    with a_kernel(level, LIMITS, package) as kernel:
+        assert printed_by(kernel, code) == "not there\n"
 
 
 def test_a_warm_up_that_fails_is_a_fault_of_the_level(usable):
@@ -263,13 +249,9 @@ for number in range(15_000):  # a page of zeros in every gigabyte: its tables ta
 @pytest.mark.parametrize("level", ["warm", "landlock"])
 def test_page_tables_count_as_memory(usable, level):
     """Up to 500 MB of them could be had for nothing."""
-    running = start.start_kernel(usable(level), LIMITS, EMPTY)
-    kernel = GradedKernel(running, LIMITS)
-    try:
+    with a_kernel(usable(level), LIMITS) as kernel:
         assert printed_by(kernel, FAR_APART) == ""
-        assert wait_until_gone(lambda: running.peak < 120 << 20) is False
-    finally:
-        kernel.stop()
+        assert wait_until_gone(lambda: kernel.running.peak < 120 << 20) is False
 
 
 # ---- time -------------------------------------------------------------------------------------------------

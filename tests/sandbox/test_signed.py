@@ -3,11 +3,10 @@
 import pytest
 
 from sdpa_helpers.grading.kernel_package import kernel_package
-from sdpa_helpers.sandbox import bounded_kernel, start
-from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
+from sdpa_helpers.sandbox import bounded_kernel
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.start import OFF
-from tests.sandbox.conftest import printed_by
+from tests.sandbox.conftest import a_kernel, printed_by
 
 LIMITS = Limits(seconds=120.0, cell_seconds=60.0)
 
@@ -16,9 +15,8 @@ LIMITS = Limits(seconds=120.0, cell_seconds=60.0)
 def kernel(monkeypatch):
     """A kernel whose key is 32 times the same letter."""
     monkeypatch.setattr(bounded_kernel.secrets, "token_bytes", lambda size: b"k" * size)
-    made = GradedKernel(start.start_kernel(OFF, LIMITS, kernel_package()), LIMITS)
-    yield made
-    made.stop()
+    with a_kernel(OFF, LIMITS, kernel_package()) as made:
+        yield made
 
 
 WALK = """
