@@ -12,18 +12,16 @@ from sdpa_helpers.attention.known_backends import BACKENDS
 
 from .cases import KINDS_AND_DTYPES, Case, assert_matches, call, cases, make, reference, to_float64, to_kind
 
-moderate = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-
-@moderate
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
-def test_equals_reference(backend, kind, case):
-    assert_matches(case, backend, kind)
+def test_equals_reference_and_torch(backend, torch, case):
+    for kind in ("numpy", "torch"):
+        assert_matches(case, backend, kind)
+    assert_equals_torch(torch, case, backend)
 
 
-@moderate
-@given(case=cases())
-def test_equals_torch(backend, torch, case):
+def assert_equals_torch(torch, case, backend):
     """torch is given what it can take: equal leading dimensions, full masks, causality inside the mask."""
     heads = case.query.shape[-3] if case.enable_gqa else None
     query, key, value = (torch.tensor(x) for x in case.arrays)
@@ -194,7 +192,8 @@ def test_a_mask_over_several_tiles(own_tiles, mask, is_causal):
 @pytest.mark.parametrize("spread", [1e-3, 3.0, 100.0])
 def test_scores_small_and_large_over_several_tiles(own_tiles, dtype, spread):
     """Up to ±10⁴: the largest score of a row comes late, early, or in the middle."""
-    case = make(n_q=40, n_k=1100, d_k=4, d_v=4, scale=1.0)
+    n_k = 300 if own_tiles == "triton" else 1100  # its tiles are smaller, and its interpreter takes its time
+    case = make(n_q=40, n_k=n_k, d_k=4, d_v=4, scale=1.0)
     case = Case(case.query * spread, case.key * spread, case.value, scale=1.0)
     arrays = [x.astype(dtype) for x in case.arrays]
     output = scaled_dot_product_attention(*arrays, scale=1.0, backend=own_tiles)

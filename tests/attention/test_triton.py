@@ -53,17 +53,8 @@ def interpreted(needs, request) -> Counter[str]:
     needs("torch")
     needs("triton")
     settings = {name: text for name, text in os.environ.items() if not name.startswith("PYTEST_")}
-    options = [
-        "-v",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:randomly",
-        "-m",
-        request.param,
-        "-k",
-        f"interpreted or triton and ({CHOSEN})",
-    ]
+    options = ["-v", "-p", "no:cacheprovider", "-p", "no:randomly", "-m", request.param]
+    options += ["-k", f"interpreted or triton and ({CHOSEN})"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *(str(HERE / name) for name in LEAST)],
         env=settings | {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1"},
@@ -163,14 +154,7 @@ def compiled(triton, torch, monkeypatch, tmp_path):
     return compiled
 
 
-TENSOR_CORES = {
-    80: "mma.sync",
-    86: "mma.sync",
-    89: "mma.sync",
-    90: "wgmma",
-    100: "tcgen05.mma",
-    120: "mma.sync",
-}
+TENSOR_CORES = {**dict.fromkeys((80, 86, 89, 120), "mma.sync"), 90: "wgmma", 100: "tcgen05.mma"}
 
 # Of each program and kind of tensor core something, at night of each architecture; the rest is in
 # benchmarks/results/triton-compiled.csv, of which a test below sees that it is of this source.

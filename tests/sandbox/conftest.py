@@ -1,5 +1,6 @@
 """Levels of confinement, started once; what an attack may aim at; what must not be left behind."""
 
+import contextlib
 import os
 import resource
 import site
@@ -23,6 +24,7 @@ from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.grading.read import Submission
 from sdpa_helpers.grading.run import run
 from sdpa_helpers.sandbox import choose_level, installed, start
+from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.inside import linux
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.visible_files import EMPTY
@@ -161,6 +163,16 @@ def alive(process: psutil.Process) -> bool:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
         return False
+
+
+@contextlib.contextmanager
+def a_kernel(level, limits=LIMITS, package=EMPTY):
+    """A kernel at that level; it ends with the block."""
+    kernel = GradedKernel(start.start_kernel(level, limits, package), limits)
+    try:
+        yield kernel
+    finally:
+        kernel.stop()
 
 
 def printed_by(kernel, source):

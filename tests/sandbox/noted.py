@@ -40,7 +40,7 @@ get_ipython().ex('1+1')
 # ev
 get_ipython().ev('1+1')
 # a magic with a text put together
-get_ipython().run_line_magic('timeit', '6*'+'7')
+get_ipython().run_line_magic('timeit', '-n1 -r1 6*'+'7')
 # namedtuple
 import collections, sys
 class S:
@@ -167,7 +167,6 @@ import functools
 class R:
     _repr_html_ = functools.partial(exec,'x=1')
     def __init__(s): s._repr_html_=functools.partial(exec,'x=1')
-
 R()
 # pdb
 import pdb,sys
@@ -176,12 +175,11 @@ except BaseException: pass
 sys.settrace(None)
 # dataclass injection
 from dataclasses import make_dataclass, dataclass
-class A: pass
-A.__annotations__={'x=print(1)': int}
+class A: __annotations__={'x=print(1)': int}
 try: dataclass(A)
 except Exception as e: print(e)
 # del
-import sys,gc
+import sys, gc
 class X:
     def __del__(s): sys._getframe()
 x=X(); x.me=x; del x; gc.collect()
@@ -205,12 +203,26 @@ x: typing.Optional['np.ndarray']=None
 typing.Optional['np.ndarray | None']
 typing.get_type_hints(B)
 # dataclass
-from dataclasses import dataclass, field, replace, asdict
+from dataclasses import dataclass, field, make_dataclass, replace, asdict, KW_ONLY, InitVar
 @dataclass(frozen=True, order=True)
 class B:
     a: int
     b: list = field(default_factory=list)
 replace(B(1), a=2); asdict(B(1))
+@dataclass(frozen=True, slots=True, order=True, unsafe_hash=True)
+class A:
+    x: int
+    _: KW_ONLY
+    y: InitVar[int] = 3
+    z: dict = field(default_factory=dict, hash=False)
+    def __post_init__(self, y): pass
+A(1)
+make_dataclass('B', ['a','b'])(1,2)
+class P: pass
+@dataclass
+class C(P):
+    q: float = 0.0
+repr(C()), C()==C()
 # enum
 import enum
 class C(enum.Enum):
@@ -325,7 +337,7 @@ async def f(): await asyncio.sleep(0)
 await f()
 await asyncio.gather(f(), f())
 # asyncio.run
-import asyncio,threading
+import asyncio, threading
 async def f(): await asyncio.sleep(0)
 def g(): asyncio.run(f())
 g()
@@ -351,18 +363,13 @@ import contextlib
 @contextlib.contextmanager
 def c(): yield
 with c(): pass
-try:
-    with c(): 1/0
-except ZeroDivisionError: pass
+with contextlib.suppress(ZeroDivisionError), c(): 1/0
 # generators
-def g():
-    yield 1
+def g(): yield 1
 list(g())
 class It:
     def __iter__(s): return iter([1])
-list(It())
-print(g())
-display(g())
+list(It()); print(g()); display(g())
 g()
 # unittest
 import unittest
@@ -383,23 +390,6 @@ from dataclasses import dataclass
 @dataclass
 class A:
     x: np.ndarray | None = None
-# dataclasses
-from dataclasses import dataclass, field, make_dataclass, KW_ONLY, InitVar
-@dataclass(frozen=True, slots=True, order=True, unsafe_hash=True)
-class A:
-    x: int
-    _: KW_ONLY
-    y: InitVar[int] = 3
-    z: dict = field(default_factory=dict, hash=False)
-    def __post_init__(self, y): pass
-A(1)
-make_dataclass('B', ['a','b'])(1,2)
-class P:
-    pass
-@dataclass
-class C(P):
-    q: float = 0.0
-repr(C()), C()==C()
 # strings
 import string
 string.Template('$a').substitute(a=1); '{:.2f}'.format(1.0); f'{1}'

@@ -4,22 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from sdpa_helpers.sandbox import start
-from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.limits import Limits
-from sdpa_helpers.sandbox.visible_files import EMPTY
 from tests.sandbox import conftest
-from tests.sandbox.conftest import printed_by
+from tests.sandbox.conftest import a_kernel, printed_by
 
 LIMITS = replace(conftest.LIMITS, cell_seconds=5.0)
 
 
 @pytest.fixture
 def kernel(warm):
-    limits = replace(LIMITS, subprocesses=True)
-    made = GradedKernel(start.start_kernel(warm, limits, EMPTY), limits)
-    yield made
-    made.stop()
+    with a_kernel(warm, replace(LIMITS, subprocesses=True)) as made:
+        yield made
 
 
 @pytest.fixture
@@ -118,14 +113,11 @@ def kernel_still_there(run):
 
 def test_many_lines_lose_nothing(warm):
     """Outputs wait for a reader who is slow; they are not thrown away."""
-    kernel = GradedKernel(start.start_kernel(warm, LIMITS, EMPTY), LIMITS)
-    try:
+    with a_kernel(warm, LIMITS) as kernel:
         asked = kernel.execute_cell_input("for i in range(5_000): print(i, flush=True)")
         kernel.await_reply(asked, timeout=20)
         kernel.await_idle(asked, 5)
         assert kernel.incoming.messages >= 5_000
-    finally:
-        kernel.stop()
 
 
 LIBRARIES = """
@@ -143,16 +135,11 @@ except OSError as error: print(error)
 
 @pytest.mark.parametrize("level", ["bubblewrap", "landlock"])
 def test_libraries_work_where_no_program_can_be_started(usable, level):
-    limits = Limits(seconds=60, cell_seconds=30)
-    kernel = GradedKernel(start.start_kernel(usable(level), limits, EMPTY), limits)
-    try:
-        said = printed_by(kernel, LIBRARIES)
-        assert said in (
+    with a_kernel(usable(level), Limits(seconds=60, cell_seconds=30)) as kernel:
+        assert printed_by(kernel, LIBRARIES) in (
             "a graded notebook cannot start other programs\n",
             "[Errno 13] Permission denied\n",  # Landlock refuses the semaphore first
         )
-    finally:
-        kernel.stop()
 
 
 BUFFERS = """
@@ -183,22 +170,13 @@ print(total >> 20)
 @pytest.mark.parametrize("level", ["warm", "landlock"])
 def test_what_lies_in_buffers_of_the_system_is_little(usable, level):
     """No limit on memory counts it; it was more than a gigabyte."""
-    kernel = GradedKernel(start.start_kernel(usable(level), LIMITS, EMPTY), LIMITS)
-    try:
+    with a_kernel(usable(level), LIMITS) as kernel:
         assert 1 <= int(printed_by(kernel, BUFFERS)) <= 32
-    finally:
-        kernel.stop()
 
 
 def test_forks_of_one_server_draw_different_numbers(warm):
     drawn = set()
     for _ in range(2):
-        running = start.start_kernel(warm, LIMITS, EMPTY)
-        kernel = GradedKernel(running, LIMITS)
-        asked = kernel.execute_cell_input("import numpy as np; print(np.random.rand())")
-        kernel.await_reply(asked, timeout=20)
-        while (message := kernel.get_message("iopub", timeout=5))["msg_type"] != "stream":
-            pass
-        drawn.add(message["content"]["text"])
-        kernel.stop()
+        with a_kernel(warm, LIMITS) as kernel:
+            drawn.add(float(printed_by(kernel, "import numpy as np; print(np.random.rand())")))
     assert len(drawn) == 2

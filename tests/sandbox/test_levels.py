@@ -1,38 +1,30 @@
-"""Which level is taken, what is said about it, and what is left when something is killed."""
+"""Which level is taken, what is said about it, and what a kernel at each may use."""
 
 import json
 import os
 import shutil
-import signal
 import stat
 import subprocess
 import sys
 import tempfile
-import threading
-import time
+from dataclasses import replace
 from pathlib import Path
 
-import psutil
 import pytest
 from typer.testing import CliRunner
 
-from sdpa_helpers.classroom.executors import Processes, grade_all
 from sdpa_helpers.cli.app import app
-from sdpa_helpers.grading.grade_one import Attempt, Settings, attempt
-from sdpa_helpers.grading.kernel_package import kernel_package
-from sdpa_helpers.grading.read import Submission
-from sdpa_helpers.sandbox import choose_level, scratch, start, visible_files
-from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
-from sdpa_helpers.sandbox.levels import LEVELS, CannotStart, Level, Warm
+from sdpa_helpers.sandbox import choose_level, start, visible_files
+from sdpa_helpers.sandbox.levels import LEVELS, CannotStart, Level
 from sdpa_helpers.sandbox.limits import Limits
-from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage
+from sdpa_helpers.sandbox.visible_files import KernelPackage
 from tests.handing_in import POINTS, RIGHT, TOTAL
 from tests.nightly import at_night
-from tests.results import result
-from tests.sandbox import exhaust
-from tests.sandbox.conftest import LIMITS, NAME, alive, kernels, printed_by, wait_until_gone
+from tests.sandbox import conftest, exhaust
+from tests.sandbox.conftest import a_kernel, printed_by, wait_until_gone
 
 ATTACKS = ("endless loop", "daemon")
+LIMITS = replace(conftest.LIMITS, cell_seconds=5.0)
 
 
 class Broken(Level):
@@ -119,17 +111,8 @@ def test_without_room_for_temporary_files_nothing_is_graded_and_nothing_left(han
     (tmp_path / "small").mkdir()
     script = 'mount -t tmpfs -o size=64k none "$0" || exit 77; TMPDIR="$0" "$@"; status=$?; ls -A "$0"; exit $status'
     arguments = ["grade", str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--sandbox", option]
-    command = [
-        "unshare",
-        "--mount",
-        "--map-root-user",
-        "sh",
-        "-c",
-        script,
-        str(tmp_path / "small"),
-        sys.executable,
-    ]
-    command += ["-m", "sdpa_helpers", *arguments]
+    command = ["unshare", "--mount", "--map-root-user", "sh", "-c", script, str(tmp_path / "small")]
+    command += [sys.executable, "-m", "sdpa_helpers", *arguments]
     try:
         ran = subprocess.run(command, capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -180,17 +163,11 @@ def test_a_kernel_sees_the_package_that_it_was_given(level, usable):
     if level != "off":
         usable(level)
     package = KernelPackage((("abacus/__init__.py", ""), ("abacus/beads.py", "N = 7")), "import abacus.beads")
-    kernel = GradedKernel(start.start_kernel(level, LIMITS, package), LIMITS)
-    try:
-        code = "import os\nassert 'abacus' not in globals()\nimport abacus.beads\nassert abacus.beads.N == 7"
-        code += "\nfrom importlib.machinery import PathFinder\nassert not PathFinder.find_spec('pytest')"
-        missing = "\ntry:\n    import sdpa_helpers.lessons\nexcept ImportError:\n    print('not there')"
-        kernel.execute_cell_input(code + missing)
-        while (message := kernel.get_message("iopub", timeout=20))["msg_type"] not in ("stream", "error"):
-            pass
-        assert message["content"].get("text") == "not there\n"
-    finally:
-        kernel.stop()
+    code = "import os\nassert 'abacus' not in globals()\nimport abacus.beads\nassert abacus.beads.N == 7"
+    code += "\nfrom importlib.machinery import PathFinder\nassert not PathFinder.find_spec('pytest')"
+    code += "\ntry:\n    import sdpa_helpers.lessons\nexcept ImportError:\n    print('not there')"
+    with a_kernel(level, LIMITS, package) as kernel:
+        assert printed_by(kernel, code) == "not there\n"
 
 
 def test_a_warm_up_that_fails_is_a_fault_of_the_level(usable):
@@ -241,7 +218,7 @@ def test_an_ordinary_user_has_the_same_sandbox(hand_in, usable, level, course):
         script = folder / "sdpa.py"
         script.write_text(code)
         command = [sys.executable, str(script), "grade", str(folder / "in"), "--out", str(folder / "out")]
-        command += ["--sandbox", "require", "--timeout", "6", "--seed", "s"]
+        command += ["--sandbox", "require", "--timeout", "2", "--seed", "s"]
         ran = subprocess.run(
             [*as_nobody(folder), *command], capture_output=True, text=True, check=False, cwd=course
         )
@@ -255,120 +232,6 @@ def test_an_ordinary_user_has_the_same_sandbox(hand_in, usable, level, course):
             ("endless-loop", "daemon"), TOTAL - POINTS["dot_product"]
         )
         assert list(folder.glob("sdpa-*-*.*")) == []
-
-
-# ---- faults -----------------------------------------------------------------------------------------------
-
-
-def servers(of: psutil.Process) -> list[psutil.Process]:
-    """Every process of fork servers below a process."""
-    found = []
-    for process in of.children(recursive=True):
-        try:
-            if "inside.fork_server" in " ".join(process.cmdline()):
-                found.append(process)
-        except psutil.Error:
-            pass
-    return found
-
-
-def test_a_fork_server_that_is_killed_costs_nothing(graded, warm):
-    graded(warm, "def dot_product(q, k):\n    return 1.0")
-    server = start._made[warm, kernel_package()].server.process
-    os.kill(server.pid, signal.SIGKILL)
-    server.wait()
-    assert graded(warm, RIGHT["dot_product"]).points == TOTAL
-
-
-def test_a_fork_server_that_is_killed_while_a_kernel_runs_is_not_the_learners_fault(hand_in, warm):
-    import threading
-
-    path = hand_in("ada", **{**RIGHT, "dot_product": f"import time\ntime.sleep(1.0)\n{RIGHT['dot_product']}"})
-    start.start_kernel(warm, LIMITS, kernel_package()).close()
-    server = start._made[warm, kernel_package()].server.process
-    timer = threading.Timer(0.7, lambda: os.kill(server.pid, signal.SIGKILL))
-    timer.start()
-    record = attempt(Submission("ada", NAME, path), Settings("s", LIMITS, sandbox=warm)).result
-    assert server.poll() is not None
-    assert (record.points, record.status) == (TOTAL, "graded")
-
-
-SLEEPER = "import time\ntime.sleep(30)\ndef dot_product(q, k):\n    return 1.0"
-
-
-@pytest.mark.parametrize(
-    ("whom", "level"),
-    [
-        *(("worker", "warm"), ("grader", "warm"), ("worker", "bubblewrap"), ("grader", "landlock")),
-        *(at_night("grader", "bubblewrap"), at_night("worker", "landlock")),
-    ],
-)
-def test_kill_minus_nine_leaves_nothing(hand_in, usable, tmp_path, whom, level):
-    usable(level)
-    start.end(level)
-    hand_in("ada", **{**RIGHT, "dot_product": SLEEPER})
-    code = f"""
-import sys
-from pathlib import Path
-from sdpa_helpers.grading.grade_one import Settings
-from sdpa_helpers.classroom.executors import Processes, grade_all
-from sdpa_helpers.sandbox.limits import Limits
-from sdpa_helpers.sandbox.visible_files import EMPTY, KernelPackage
-from sdpa_helpers.grading.kernel_package import kernel_package
-from sdpa_helpers.grading.read import Submission
-if __name__ == "__main__":
-    submission = Submission("ada", {NAME!r}, Path(sys.argv[1]))
-    limits = Limits(seconds=3, cell_seconds=1, patience=3, memory_mb=768)
-    for done in grade_all([submission], Settings("s", limits, sandbox={level!r}), Processes(1)):
-        print(done.result.points)
-"""
-    script = tmp_path / "grade_one.py"
-    script.write_text(code)
-    path = tmp_path / "in" / "ada" / f"{NAME}.ipynb"
-    grader = subprocess.Popen(
-        [sys.executable, str(script), str(path)], stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
-    tree = psutil.Process(grader.pid)
-    deadline = time.monotonic() + 60
-    while not (mine := sandboxed(tree)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.5)
-    everything = tree.children(recursive=True)
-    victim = (
-        tree if whom == "grader" else next(p for p in tree.children() if "bwrap" not in " ".join(p.cmdline()))
-    )
-    victim.kill()
-    try:
-        inside = [p for p in everything if p in mine]
-        assert wait_until_gone(lambda: [p for p in inside if alive(p)]) == []
-        if whom == "worker":
-            assert grader.communicate(timeout=60)[0].strip() == str(
-                TOTAL - POINTS["dot_product"]
-            )  # graded again by another worker
-        else:
-            grader.wait()
-            assert wait_until_gone(lambda: [p for p in everything if alive(p)], 10) == []
-            scratch.sweep()  # what the next command does first
-    finally:
-        for process in (tree, *everything):
-            if alive(process):
-                process.kill()
-    owners = {str(p.pid) for p in (tree, *everything)}
-    left = [p.name for p in Path(tempfile.gettempdir()).glob("sdpa-*-*.*-*")]
-    assert [n for n in left if n.split("-")[-2].split(".")[0] in owners] == []
-
-
-def sandboxed(tree: psutil.Process) -> list[psutil.Process]:
-    """Kernels below a process."""
-    found = []
-    for process in tree.children(recursive=True):
-        try:
-            command = " ".join(process.cmdline())
-        except psutil.Error:
-            continue
-        if any(f"inside.{name}" in command for name in ("fork_server", "alone", "fenced")):
-            found.append(process)
-    return found
 
 
 # ---- memory of the system ---------------------------------------------------------------------------------
@@ -386,13 +249,9 @@ for number in range(15_000):  # a page of zeros in every gigabyte: its tables ta
 @pytest.mark.parametrize("level", ["warm", "landlock"])
 def test_page_tables_count_as_memory(usable, level):
     """Up to 500 MB of them could be had for nothing."""
-    running = start.start_kernel(usable(level), LIMITS, EMPTY)
-    kernel = GradedKernel(running, LIMITS)
-    try:
+    with a_kernel(usable(level), LIMITS) as kernel:
         assert printed_by(kernel, FAR_APART) == ""
-        assert wait_until_gone(lambda: running.peak < 120 << 20) is False
-    finally:
-        kernel.stop()
+        assert wait_until_gone(lambda: kernel.running.peak < 120 << 20) is False
 
 
 # ---- time -------------------------------------------------------------------------------------------------
@@ -407,41 +266,3 @@ def test_waiting_is_not_working(graded, warm):
     """
     limits = Limits(seconds=6, cell_seconds=0.5, memory_mb=768, patience=8.0)
     assert graded(warm, NAPS, limits).points == TOTAL
-
-
-def test_who_ran_out_of_clock_on_a_busy_machine_is_tried_again_alone(hand_in, warm, monkeypatch):
-    from sdpa_helpers.classroom import executors
-    from sdpa_helpers.grading import run
-
-    # In the workers too: they are forked, whatever threads earlier tests have left.
-    monkeypatch.setattr(run, "was_busy", lambda pid, seconds: True)
-    monkeypatch.setattr(threading, "active_count", lambda: 1)
-    tried = []
-
-    def grade_alone(_, submission):
-        tried.append(submission.student)
-        return Attempt(result(submission.student, []))
-
-    monkeypatch.setattr(executors.Alone, "grade", grade_alone)
-    sleepy = hand_in("zoe", **{**RIGHT, "dot_product": SLEEPER})
-    busy = hand_in("bob", **{**RIGHT, "dot_product": "while True: pass"})
-    submissions = [Submission("zoe", NAME, sleepy), Submission("bob", NAME, busy)]
-    # Four seconds on the clock, of which a busy loop needs a quarter on a processor: also where many share it.
-    limits = Limits(seconds=4, cell_seconds=0.25, memory_mb=768, patience=16.0)
-    attempts = list(grade_all(submissions, Settings("s", limits, sandbox=warm), Processes(1)))
-    assert tried == ["zoe"]
-    assert [done.result.student for done in attempts] == ["bob", "zoe"]
-    assert wait_until_gone(kernels) == []
-
-
-def test_a_fork_server_ends_with_its_leash(usable):
-    """Not by the signal that bubblewrap asks for: a grader can be killed before it has asked."""
-    usable("warm")
-    level = Warm(EMPTY)
-    try:
-        level.launch(LIMITS).close()
-        assert level.healthy()
-        level.server.leash.close()
-        assert level.server.process.wait(timeout=10) == 0
-    finally:
-        level.close()

@@ -1,8 +1,6 @@
 """Without a sandbox: kernels have limits, and end with all that they started, also when their grader is killed."""
 
 import contextlib
-import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -12,13 +10,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sdpa_helpers.grading.kernel_package import kernel_package
 from sdpa_helpers.sandbox import elsewhere, ordinary, scratch, start
-from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.visible_files import EMPTY
 from tests.handing_in import POINTS, RIGHT, TOTAL
 from tests.sandbox import exhaust
-from tests.sandbox.conftest import LIMITS, alive, printed_by, wait_until_gone
+from tests.sandbox.conftest import LIMITS, a_kernel, alive, printed_by, wait_until_gone
 
 PROGRAMS = replace(LIMITS, subprocesses=True)
 ATTACKS = (
@@ -57,11 +53,10 @@ def test_nobody_is_worn_down(graded, name):
 
 
 def test_a_kernel_ends_with_all_that_it_started():
-    kernel = GradedKernel(start.start_kernel("off", PROGRAMS, EMPTY), PROGRAMS)
-    processes = [psutil.Process(int(pid)) for pid in printed_by(kernel, FAMILY).split()]
-    assert len(processes) == 3
-    assert all(map(alive, processes))
-    kernel.stop()
+    with a_kernel("off", PROGRAMS) as kernel:
+        processes = [psutil.Process(int(pid)) for pid in printed_by(kernel, FAMILY).split()]
+        assert len(processes) == 3
+        assert all(map(alive, processes))
     assert wait_until_gone(lambda: [p for p in processes if alive(p)]) == []
 
 
@@ -70,19 +65,10 @@ def test_its_limits_are_those_of_the_other_levels(warm):
     code += "print([r.getrlimit(getattr(r, 'RLIMIT_' + n)) for n in ('CPU', 'FSIZE', 'NOFILE', 'CORE')])"
     said = []
     for level in ("off", warm):
-        kernel = GradedKernel(start.start_kernel(level, LIMITS, EMPTY), LIMITS)
-        said.append(printed_by(kernel, code))
-        assert "OK" in printed_by(kernel, "try: bytearray(2 << 30)\nexcept MemoryError: print('OK')")
-        kernel.stop()
+        with a_kernel(level) as kernel:
+            said.append(printed_by(kernel, code))
+            assert "OK" in printed_by(kernel, "try: bytearray(2 << 30)\nexcept MemoryError: print('OK')")
     assert said[0] == said[1] != ""
-
-
-def test_a_fork_server_that_is_killed_costs_nothing(graded):
-    graded("off", "def dot_product(q, k):\n    return 1.0")
-    server = start._made["off", kernel_package()].server.process
-    os.kill(server.pid, signal.SIGKILL)
-    server.wait()
-    assert graded("off", RIGHT["dot_product"]).points == TOTAL
 
 
 @pytest.mark.parametrize("way", ["a fork server that psutil watches", "a fresh interpreter for each"])
@@ -98,9 +84,8 @@ def test_other_systems_get_the_same_results(graded, monkeypatch, way):
         for name in ("endless loop", "os._exit", "a program"):
             record = graded("off", exhaust.source_of(name))
             assert record.points == TOTAL - POINTS["dot_product"], (name, record.status)
-        kernel = GradedKernel(start.start_kernel("off", PROGRAMS, EMPTY), PROGRAMS)
-        me, program, daemon = (psutil.Process(int(pid)) for pid in printed_by(kernel, FAMILY).split())
-        kernel.stop()
+        with a_kernel("off", PROGRAMS) as kernel:
+            me, program, daemon = (psutil.Process(int(pid)) for pid in printed_by(kernel, FAMILY).split())
         assert wait_until_gone(lambda: [p for p in (me, program) if alive(p)]) == []
         with contextlib.suppress(psutil.NoSuchProcess):
             daemon.kill()  # nothing finds it there; docs/sandbox.md says so
@@ -110,16 +95,12 @@ def test_other_systems_get_the_same_results(graded, monkeypatch, way):
 
 GRADER = """
 import sys, time
-from sdpa_helpers.sandbox import start
-from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
 from sdpa_helpers.sandbox.limits import Limits
-from sdpa_helpers.sandbox.visible_files import EMPTY
-from tests.sandbox.conftest import printed_by
-limits = Limits(subprocesses=True)
-kernel = GradedKernel(start.start_kernel("off", limits, EMPTY), limits)
-print(*printed_by(kernel, sys.argv[1]).split(), flush=True)
-kernel.execute_cell_input("while True: pass")
-time.sleep(1000)
+from tests.sandbox.conftest import a_kernel, printed_by
+with a_kernel("off", Limits(subprocesses=True)) as kernel:
+    print(*printed_by(kernel, sys.argv[1]).split(), flush=True)
+    kernel.execute_cell_input("while True: pass")
+    time.sleep(1000)
 """
 
 
@@ -143,7 +124,6 @@ def test_kill_minus_nine_of_the_grader_leaves_nothing(course):
 def test_a_level_that_was_made_ready_beforehand_is_the_one_that_is_used():
     start.prepare("off", EMPTY)
     made = start._made["off", EMPTY]
-    kernel = GradedKernel(start.start_kernel("off", LIMITS, EMPTY), LIMITS)
-    assert printed_by(kernel, "print(1)") == "1\n"
-    kernel.stop()
+    with a_kernel("off") as kernel:
+        assert printed_by(kernel, "print(1)") == "1\n"
     assert start._made["off", EMPTY] is made

@@ -3,11 +3,10 @@
 import pytest
 
 from sdpa_helpers.grading.kernel_package import kernel_package
-from sdpa_helpers.sandbox import bounded_kernel, start
-from sdpa_helpers.sandbox.bounded_kernel import GradedKernel
+from sdpa_helpers.sandbox import bounded_kernel
 from sdpa_helpers.sandbox.limits import Limits
 from sdpa_helpers.sandbox.start import OFF
-from tests.sandbox.conftest import printed_by
+from tests.sandbox.conftest import a_kernel, printed_by
 
 LIMITS = Limits(seconds=120.0, cell_seconds=60.0)
 
@@ -16,23 +15,26 @@ LIMITS = Limits(seconds=120.0, cell_seconds=60.0)
 def kernel(monkeypatch):
     """A kernel whose key is 32 times the same letter."""
     monkeypatch.setattr(bounded_kernel.secrets, "token_bytes", lambda size: b"k" * size)
-    made = GradedKernel(start.start_kernel(OFF, LIMITS, kernel_package()), LIMITS)
-    yield made
-    made.stop()
+    with a_kernel(OFF, LIMITS, kernel_package()) as made:
+        yield made
 
 
 WALK = """
-import builtins, os, socket, sys, types
+import builtins, functools, os, socket, sys, types
 INSIDE = ("__dict__", "__closure__", "__globals__", "__self__", "__func__", "__wrapped__", "__mro__", "__kwdefaults__",
           "cell_contents", "fget", "fset", "fdel", "func", "args", "keywords", "__code__", "co_consts", "__builtins__")
 fds = [fd for fd in range(3, 64) if os.path.exists(f"/proc/self/fd/{fd}")]
 channel, = (fd for fd in fds if fd != get_ipython().kernel.writer.connection.fileno())
+@functools.cache
+def names_of(kind):  # what stands in an object's own __dict__ is found in that
+    found = {name: what for base in kind.__mro__ for name, what in vars(base).items()}
+    return [name for name, what in found.items() if name in INSIDE or type(what) is types.MemberDescriptorType]
 def within(value):
     if isinstance(value, (dict, types.MappingProxyType)):
         yield from list(value.items())
     elif isinstance(value, (list, tuple, set, frozenset)):
         yield from list(value)
-    for name in (*INSIDE, *getattr(type(value), "__slots__", ())):
+    for name in names_of(type(value)):
         try:
             yield object.__getattribute__(value, name) if name != "__mro__" else type.__getattribute__(value, name)
         except Exception:
