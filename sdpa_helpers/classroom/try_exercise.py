@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sdpa_helpers.checking.authors.survivors import hunt
-from sdpa_helpers.checking.diagnose import passes, try_out
+from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.exercise import EXAMPLE, Exercise, stream
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.pages.page_text import PageText
@@ -55,14 +55,17 @@ def _named(exercise: Exercise, page: PageText | None) -> Iterator[str]:
         result = try_out(exercise, wrong.function)
         names = tuple(mistake.name for mistake in result.mistakes)
         named[names].append(wrong.name)
-        failed = sum(not case.verdict.passed for case in result.cases)
+        failed = [case.verdict for case in result.cases if not case.verdict.passed]
         here = _line(page, f"**{wrong.name}**")
         if not failed:
             yield f"✗ {here}{wrong.name} passes every case: add a case that it fails, or move it to Right too"
             continue
-        line = f"{wrong.name}: fails {failed} of {len(result.cases)} cases"
+        line = f"{wrong.name}: fails {len(failed)} of {len(result.cases)} cases"
+        raised = [verdict.seen for verdict in failed if verdict.fault == "raised-error"]
         if names == (wrong.name,):
             yield f"✓ {line}. {wrong.says}"
+        elif raised:
+            yield f"✗ {here}{line}, the edit {raised[0]}"
         else:
             yield f"✗ {here}{line}, and is named {' and '.join(names) or 'nothing'}"
     for names, those in named.items():
@@ -179,10 +182,15 @@ def _not_always_true(exercise: Exercise, page: PageText | None) -> Iterator[str]
 
 
 def _right_ones(exercise: Exercise, page: PageText | None) -> Iterator[str]:
+    written = [one for item in page.items("Right too") for one in item.codes] if page else []
     for number, right in enumerate((exercise.reference, *exercise.also_right)):
-        if not passes(exercise, right):
-            here = _line(page, "## Right too" if number else "## Answer")
-            yield f"✗ {here}{f'right answer {number}' if number else 'the answer itself'} fails a case"
+        failed = next((c.verdict for c in try_out(exercise, right).cases if not c.verdict.passed), None)
+        if failed:
+            after = right.__code__.co_filename.rpartition(" → ")[2]
+            here = next((f"line {line}: " for line, code in written if after in code), "")
+            who = f"{here}right answer {number}" if number else f"{_line(page, '## Answer')}the answer itself"
+            saw = "; ".join(filter(None, (failed.seen, failed.compare)))
+            yield f"✗ {who} fails the case {failed.case!r}: {saw}"
 
 
 TITLE = "Halfway between two arrays"

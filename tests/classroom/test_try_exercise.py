@@ -37,7 +37,16 @@ def test_a_new_page_can_be_tried_and_lacks_nothing(sdpa, page):
     ("before", "after", "said"),
     [
         ("→ `x + y`", "→ `2 * x / 4 + y / 2`", "✗ line 51: not-halved passes every case"),
-        ("- result: `0.5 * x", "- result: `0.6 * x", "✗ line 45: right answer 1 fails a case"),
+        (
+            "- result: `0.5 * x",
+            "- result: `0.6 * x",
+            "✗ line 47: right answer 1 fails the case 'a long row': 40 of 40",
+        ),
+        (
+            "→ `x + y`",
+            "→ `x + z`",
+            "✗ line 51: not-halved: fails 6 of 6 cases, the edit raised NameError: name 'z' is not defined",
+        ),
         (
             "- **one number in three axes** `rng.normal(size=(1, 1, 1)), rng.normal(size=(1, 1, 1))`",
             "",
