@@ -43,8 +43,12 @@ def trial(exercise: Exercise) -> Iterator[str]:
     found = hunt(exercise)
     yield f"{found.mutants} small changes of the answer were tried, {found.equivalent} of them change nothing."
     if found.survivors:
-        yield "Those below pass every case: add one that tells them apart, or name them below `## May live`."
-    yield from (f"✗ `{s.mutant.name}` passes every case, but {s.example}" for s in found.survivors)
+        yield "Those below pass every case: add one that tells them apart, or copy them below `## May live`, each with"
+        yield "the reason why it may live in an indented line below."
+    for survivor in {s.mutant.name: s for s in found.survivors}.values():
+        before, after = survivor.mutant.before, survivor.mutant.after
+        yield f"✗ this change passes every case, but {survivor.example}"
+        yield f"- `{before}` → `{after}`" if before else f"- `→ {after}`"
     yield from (f"✗ May live: `{name}` is no survivor" for name in found.stale)
 
 

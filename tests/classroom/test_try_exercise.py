@@ -50,7 +50,7 @@ def test_a_new_page_can_be_tried_and_lacks_nothing(sdpa, page):
         (
             "- **one number in three axes** `rng.normal(size=(1, 1, 1)), rng.normal(size=(1, 1, 1))`",
             "",
-            "ndim(x) >= 3 and np.shape(x)[-3] == 1: raise ValueError` passes every case, but for",
+            "raised ValueError - `→ if np.ndim(x) >= 3 and np.shape(x)[-3] == 1: raise ValueError`",
         ),
         (
             "`/ 2` → `/ N`, N = 3, 4",
@@ -92,8 +92,29 @@ def test_what_it_lacks_is_said(sdpa, page, before, after, said):
     assert before in text
     page.write_text(text.replace(before, after))
     status, shown = sdpa("try", page.name)
-    assert (status, said in shown) == (1 if "✗" in said or "passes" in said else 2, True), shown
+    assert (status, said in shown) == (1 if "✗" in shown else 2, True), shown
     assert "All is well" not in shown
+
+
+def test_survivors_are_printed_once_and_can_be_copied_below_may_live(page, tmp_path):
+    """Two branches that no case reaches have the same line, so the same changes survive in both."""
+    branch = "    if x.ndim == 4 and (x.shape[0] == 1) == {}:\n        return (x + y) / 2\n"
+    answer = f"{branch.format(True)}{branch.format(False)}    return 0.5 * (x + y)\n```"
+    text = (
+        page.read_text()
+        .replace("    return (x + y) / 2\n```", answer)
+        .replace("- result: `0.5 *", "- start: `0.5 *")
+    )
+    begin, end = text.index("## Mistakes"), text.index("- **x-twice")
+    text = f"{text[:begin]}## Mistakes\n\n{text[end:]}"
+    page.write_text(text)
+    said = commands.sdpa("try", page.name, cwd=tmp_path).stdout
+    told = [line for line in said.splitlines() if line.startswith(("- `→", "- `return"))]
+    assert len(told) == len(set(told)) > 10
+    assert "- `return (x + y) / 2` → `return x / 2`" in told
+    assert "numbers differ; the largest difference: returned" in " ".join(said.split())
+    page.write_text(text + "".join(f"{line}\n  No case has four axes.\n" for line in told))
+    assert commands.sdpa("try", page.name, cwd=tmp_path).returncode == 0
 
 
 def test_answers_that_lie_beside_it_are_tried_too(sdpa, page):
