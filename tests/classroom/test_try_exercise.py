@@ -60,7 +60,8 @@ def test_a_new_page_can_be_tried_and_lacks_nothing(sdpa, page):
         (
             "- **not-halved** `(x + y) / 2`",
             "- **not-halved** `(x + y) / 4`",
-            "halfway.md, line 51: `(x + y) / 4` does not stand in the answer",
+            "line 51: `(x + y) / 4` does not stand in the answer; an edit names a text that stands there once; near is "
+            "`(x + y) / 2`",
         ),
         ("{call: [2, 6], [4, 0]}", "{cal: [2, 6]}", "line 15: `{cal: [2, 6]}.` is none of {call: …}"),
         ("{call: [2, 6], [4, 0]}", "{call: [2, 6]", "line 15: `{call: [2, 6].` is none of {call: …}"),
@@ -132,12 +133,15 @@ def test_answers_that_lie_beside_it_are_tried_too(sdpa, page):
     beside.write_text(right.replace("=== right", "=== good"))
     status, said = sdpa("try", page.name)
     assert (status, "the verdict is `right`" in said) == (1, True)
+    beside.write_text("\ndef halfway(x, y):\n    return x\n")
+    assert "✗ halfway.answers.txt, line 2: `=== right | title | own` or" in sdpa("try", page.name)[1]
 
 
 def test_an_exercise_of_the_course_is_tried_by_its_name(sdpa):
     status, said = sdpa("try", "split_heads")
     assert status == 0, said
     assert sdpa("try", "no_such_exercise")[0] == 2
+    assert "'split_head': did you mean split_heads?" in sdpa("try", "split_head")[1]
     assert "there is no page nowhere.md here" in sdpa("try", "nowhere.md")[1]
 
 
