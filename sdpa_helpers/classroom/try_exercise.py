@@ -1,8 +1,11 @@
 """`sdpa try`: everything that an author wants to know of an exercise, in seconds; `sdpa new`: a page to begin with."""
 
 import importlib
+import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 
 from sdpa_helpers.checking.authors.survivors import hunt
@@ -13,7 +16,7 @@ from sdpa_helpers.checking.pages.page_text import PageText
 from sdpa_helpers.checking.pages.prompt import with_examples
 from sdpa_helpers.classroom.answers_as_written import answers_to, function_of
 from sdpa_helpers.course.places import course_root
-from sdpa_helpers.course.registry import LESSONS, folder_of
+from sdpa_helpers.course.registry import HERE, LESSONS, folder_of, lesson_in
 from sdpa_helpers.grading.refusal import Refusal
 
 
@@ -23,7 +26,7 @@ def trial(exercise: Exercise) -> Iterator[str]:
     A line that begins with "✗" names something to mend, and the line of the page, where it has one.
     """
     page = PageText(path) if (path := _page_of(exercise)) else None
-    broken = [*_left_from_the_example(page), *_not_there(exercise), *_broken(exercise, page)]
+    broken = [*_left_from_the_example(page), *_not_there(exercise, page), *_broken(exercise, page)]
     yield from broken
     if broken:
         return
@@ -142,7 +145,24 @@ def _left_from_the_example(page: PageText | None) -> Iterator[str]:
     )
 
 
-def _not_there(exercise: Exercise) -> Iterator[str]:
+def headings_of(lesson: str) -> list[str]:
+    """The headings of a lesson's notebook; none where it isn't here."""
+    path = HERE.parents[1] / "notebooks" / f"{lesson}.ipynb"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"] if path.is_file() else ()
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    return re.findall(r"(?m)^##+ (.+?)\s*$", "\n".join(texts))
+
+
+def _not_there(exercise: Exercise, page: PageText | None) -> Iterator[str]:
+    lesson, home = exercise.lesson, page.path.parent.parent if page else HERE
+    right = [lesson_in(home.name)] if home.parent == HERE else get_close_matches(lesson, LESSONS, 1)
+    if right and lesson not in right:  # a lesson of one's own resembles none
+        yield f"✗ {_line(page, f'lesson: {lesson}')}lesson: {right[0]} is expected, and this came: {lesson}"
+    headings = headings_of(lesson)
+    for section in dict.fromkeys((exercise.section, *(wrong.section for wrong in exercise.wrong))):
+        if section and headings and section not in headings:
+            near = get_close_matches(section, headings, 1, 0)[0]
+            yield f"✗ {_line(page, section)}`{section}` is no heading of {lesson}.ipynb; near is `{near}`"
     for name in (*exercise.allows, *exercise.ready):
         module, _, attribute = name.rpartition(".")
         try:

@@ -74,6 +74,17 @@ def test_a_new_page_can_be_tried_and_lacks_nothing(sdpa, page):
             "line 59: result: `np.round(result,, 0)` is no Python",
         ),
         ("`rng.normal(size=40), ", "`rng.normal(size=), ", "line 33: `rng.normal(size=), "),
+        (
+            "**not-halved**",
+            "**Not halved**",
+            "line 51: **Not halved**: such a name is written **not-halved**",
+        ),
+        ("lesson: my_lesson", "lesson: 03_sofmax", "✗ line 3: lesson: 03_softmax is expected, and this came"),
+        (
+            "lesson: my_lesson\nsection:",
+            "lesson: 03_softmax\nsection: 1. Scores in, weigths out",
+            "✗ line 4: `1. Scores in, weigths out` is no heading of 03_softmax.ipynb; near is `1. Scores in, weights out`",
+        ),
         ("difficulty: 1", "difficulty: 9", "line 5: difficulty: a whole number from 1 to 5 is expected"),
         ("minutes: 5", "minutes: 5\nready: numpy.halve", "✗ `numpy.halve`: there is no such function"),
         (
