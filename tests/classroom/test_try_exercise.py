@@ -1,7 +1,13 @@
 """`sdpa new exercise` and `sdpa try`: from nothing to an exercise that says what it lacks."""
 
+import re
+from pathlib import Path
+from textwrap import dedent
+
 import pytest
 
+from sdpa_helpers.checking.pages.page import read
+from sdpa_helpers.classroom import answers_as_written
 from tests import commands
 
 
@@ -83,7 +89,7 @@ def test_a_new_page_can_be_tried_and_lacks_nothing(sdpa, page):
         (
             "lesson: my_lesson\nsection:",
             "lesson: 03_softmax\nsection: 1. Scores in, weigths out",
-            "✗ line 4: `1. Scores in, weigths out` is no heading of 03_softmax.ipynb; near is `1. Scores in, weights out`",
+            "is no heading of 03_softmax.ipynb; near is `1. Scores in, weights out`",
         ),
         ("difficulty: 1", "difficulty: 9", "line 5: difficulty: a whole number from 1 to 5 is expected"),
         ("minutes: 5", "minutes: 5\nready: numpy.halve", "✗ `numpy.halve`: there is no such function"),
@@ -146,6 +152,22 @@ def test_answers_that_lie_beside_it_are_tried_too(sdpa, page):
     assert (status, "the verdict is `right`" in said) == (1, True)
     beside.write_text("\ndef halfway(x, y):\n    return x\n")
     assert "✗ halfway.answers.txt, line 2: `=== right | title | own` or" in sdpa("try", page.name)[1]
+
+
+def test_what_contributing_shows_can_be_read(page):
+    shown = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text()
+    entries, answers = map(dedent, re.findall(r"(?s)```(?:markdown|text)\n(.*?)```", shown))
+    text = page.read_text()
+    page.write_text(text[: text.index("## Cases")] + entries)
+    exercise = read(page)
+    wrong = {w.name: w for w in exercise.wrong}
+    assert [case.weight for case in exercise.cases] == [2, 0, 1]
+    assert (wrong["not-halved"].section, wrong["float32"].clue) == ("4. Without the matrix", "float32")
+    assert wrong["first-column"].errors_tell
+    assert exercise.mistakes.alone == {"float32"}
+    assert [name for name, _ in exercise.mistakes.listed].count("not-halved") == 2
+    assert exercise.spared[0][0] == "return (x + y) / 2 → return np.squeeze((x + y) / 2)"
+    assert [entry.right for entry in answers_as_written.read(answers, page, "03_softmax")] == [True, False]
 
 
 def test_an_exercise_of_the_course_is_tried_by_its_name(sdpa):
