@@ -94,7 +94,9 @@ def read(text: str, path: Path, lesson: str) -> tuple[Entry, ...]:
     """The entries of one file; ValueError names it, and the header at fault."""
     before, *blocks = re.split(rf"(?m)^(?={_HEADER})", text)
     if before.strip():
-        raise ValueError(f"{path}: text before the first header: {before.strip()[:60]!r}")
+        line, came = next((n, text) for n, text in enumerate(before.splitlines(), 1) if text.strip())
+        form = "`=== right | title | own` or `=== wrong: name, name | title | where it is from`"
+        raise ValueError(f"{path.name}, line {line}: {form} is expected first, and this came: {came[:60]}")
     found = tuple(_entry(block, path, lesson) for block in blocks)
     titles = [entry.title for entry in found]
     for title in titles:

@@ -1,19 +1,22 @@
 """`sdpa try`: everything that an author wants to know of an exercise, in seconds; `sdpa new`: a page to begin with."""
 
 import importlib
+import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 
 from sdpa_helpers.checking.authors.survivors import hunt
-from sdpa_helpers.checking.diagnose import passes, try_out
+from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.exercise import EXAMPLE, Exercise, stream
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.pages.page_text import PageText
 from sdpa_helpers.checking.pages.prompt import with_examples
 from sdpa_helpers.classroom.answers_as_written import answers_to, function_of
 from sdpa_helpers.course.places import course_root
-from sdpa_helpers.course.registry import LESSONS, folder_of
+from sdpa_helpers.course.registry import HERE, LESSONS, folder_of, lesson_in
 from sdpa_helpers.grading.refusal import Refusal
 
 
@@ -23,7 +26,7 @@ def trial(exercise: Exercise) -> Iterator[str]:
     A line that begins with "✗" names something to mend, and the line of the page, where it has one.
     """
     page = PageText(path) if (path := _page_of(exercise)) else None
-    broken = [*_left_from_the_example(page), *_not_there(exercise), *_broken(exercise, page)]
+    broken = [*_left_from_the_example(page), *_not_there(exercise, page), *_broken(exercise, page)]
     yield from broken
     if broken:
         return
@@ -43,8 +46,12 @@ def trial(exercise: Exercise) -> Iterator[str]:
     found = hunt(exercise)
     yield f"{found.mutants} small changes of the answer were tried, {found.equivalent} of them change nothing."
     if found.survivors:
-        yield "Those below pass every case: add one that tells them apart, or name them below `## May live`."
-    yield from (f"✗ `{s.mutant.name}` passes every case, but {s.example}" for s in found.survivors)
+        yield "Those below pass every case: add one that tells them apart, or copy them below `## May live`, each with"
+        yield "the reason why it may live in an indented line below."
+    for survivor in {s.mutant.name: s for s in found.survivors}.values():
+        before, after = survivor.mutant.before, survivor.mutant.after
+        yield f"✗ this change passes every case, but {survivor.example}"
+        yield f"- `{before}` → `{after}`" if before else f"- `→ {after}`"
     yield from (f"✗ May live: `{name}` is no survivor" for name in found.stale)
 
 
@@ -55,14 +62,17 @@ def _named(exercise: Exercise, page: PageText | None) -> Iterator[str]:
         result = try_out(exercise, wrong.function)
         names = tuple(mistake.name for mistake in result.mistakes)
         named[names].append(wrong.name)
-        failed = sum(not case.verdict.passed for case in result.cases)
+        failed = [case.verdict for case in result.cases if not case.verdict.passed]
         here = _line(page, f"**{wrong.name}**")
         if not failed:
             yield f"✗ {here}{wrong.name} passes every case: add a case that it fails, or move it to Right too"
             continue
-        line = f"{wrong.name}: fails {failed} of {len(result.cases)} cases"
+        line = f"{wrong.name}: fails {len(failed)} of {len(result.cases)} cases"
+        raised = [verdict.seen for verdict in failed if verdict.fault == "raised-error"]
         if names == (wrong.name,):
             yield f"✓ {line}. {wrong.says}"
+        elif raised:
+            yield f"✗ {here}{line}, the edit {raised[0]}"
         else:
             yield f"✗ {here}{line}, and is named {' and '.join(names) or 'nothing'}"
     for names, those in named.items():
@@ -135,7 +145,24 @@ def _left_from_the_example(page: PageText | None) -> Iterator[str]:
     )
 
 
-def _not_there(exercise: Exercise) -> Iterator[str]:
+def headings_of(lesson: str) -> list[str]:
+    """The headings of a lesson's notebook; none where it isn't here."""
+    path = HERE.parents[1] / "notebooks" / f"{lesson}.ipynb"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"] if path.is_file() else ()
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    return re.findall(r"(?m)^##+ (.+?)\s*$", "\n".join(texts))
+
+
+def _not_there(exercise: Exercise, page: PageText | None) -> Iterator[str]:
+    lesson, home = exercise.lesson, page.path.parent.parent if page else HERE
+    right = [lesson_in(home.name)] if home.parent == HERE else get_close_matches(lesson, LESSONS, 1)
+    if right and lesson not in right:  # a lesson of one's own resembles none
+        yield f"✗ {_line(page, f'lesson: {lesson}')}lesson: {right[0]} is expected, and this came: {lesson}"
+    headings = headings_of(lesson)
+    for section in dict.fromkeys((exercise.section, *(wrong.section for wrong in exercise.wrong))):
+        if section and headings and section not in headings:
+            near = get_close_matches(section, headings, 1, 0)[0]
+            yield f"✗ {_line(page, section)}`{section}` is no heading of {lesson}.ipynb; near is `{near}`"
     for name in (*exercise.allows, *exercise.ready):
         module, _, attribute = name.rpartition(".")
         try:
@@ -179,10 +206,15 @@ def _not_always_true(exercise: Exercise, page: PageText | None) -> Iterator[str]
 
 
 def _right_ones(exercise: Exercise, page: PageText | None) -> Iterator[str]:
+    written = [one for item in page.items("Right too") for one in item.codes] if page else []
     for number, right in enumerate((exercise.reference, *exercise.also_right)):
-        if not passes(exercise, right):
-            here = _line(page, "## Right too" if number else "## Answer")
-            yield f"✗ {here}{f'right answer {number}' if number else 'the answer itself'} fails a case"
+        failed = next((c.verdict for c in try_out(exercise, right).cases if not c.verdict.passed), None)
+        if failed:
+            after = right.__code__.co_filename.rpartition(" → ")[2]
+            here = next((f"line {line}: " for line, code in written if after in code), "")
+            who = f"{here}right answer {number}" if number else f"{_line(page, '## Answer')}the answer itself"
+            saw = "; ".join(filter(None, (failed.seen, failed.compare)))
+            yield f"✗ {who} fails the case {failed.case!r}: {saw}"
 
 
 TITLE = "Halfway between two arrays"

@@ -270,7 +270,7 @@ def try_exercise(
         raise Refusal(f"this edition has no answer to {exercise.name}")
     clean = True
     for line in trial(exercise):
-        say(line)
+        (say_uncut if line.startswith("- ") else say)(line)  # a mutant is copied into the page
         clean = clean and not line.startswith("✗")
     if clean:
         say_uncut(

@@ -3,6 +3,7 @@
 import importlib
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
@@ -140,15 +141,15 @@ def all_written() -> dict[str, WrittenExercise]:
 
 
 def find(name: str) -> Exercise:
-    """The exercise with this name; LookupError lists the names there are."""
+    """The exercise with this name; LookupError says which is near, or lists those there are."""
     known = all_exercises()
     if name in all_written():
         raise LookupError(f"{name} is answered in words: a person reads it, there is no check and no hint")
     if name not in known:
-        raise LookupError(
-            f"there is no exercise called {name!r}. The name of the function says which exercise it answers; "
-            f"there are: {', '.join(known)}"
-        )
+        near = get_close_matches(name, known, 1, 0.5)
+        says = "The name of the function says which exercise it answers, or check(f, exercise=…) does."
+        rest = f": did you mean {near[0]}?" if near else f". {says} There are: {', '.join(known)}"
+        raise LookupError(f"there is no exercise called {name!r}{rest}")
     return known[name]
 
 

@@ -1,6 +1,5 @@
 """What a learner calls in a notebook: `check(f)`, `hint(f)`, `solution(f)`, `progress()`."""
 
-import difflib
 import functools
 import inspect
 import os
@@ -31,7 +30,7 @@ from sdpa_helpers.course.notebook_cells import Cell, Elsewhere, Notebook, this_n
 from sdpa_helpers.course.notes import HintNote, Note, Told
 from sdpa_helpers.course.onward import onward_from
 from sdpa_helpers.course.progress import ProgressTable
-from sdpa_helpers.course.registry import LESSONS, all_exercises, all_written, exercises_of, find, written_of
+from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of, find, written_of
 from sdpa_helpers.course.told import sentence_for
 from sdpa_helpers.course.worlds_won import prize_of, won_of, worlds
 from sdpa_helpers.head.consequences import Consequence, consequence, shown
@@ -192,25 +191,14 @@ def _exercise_of(function: Callable | str, exercise: str | None, namespace: Mapp
 
 
 def _named(name: str) -> Exercise:
-    known = all_exercises()
-    if name in known:
-        return known[name]
-    if name in all_written():
-        try:
-            find(name)
-        except LookupError as error:
-            raise Told(str(error)) from None
     if name in ("", "<lambda>"):
         raise Told(
             'this function has no name that says which exercise it answers: check(f, exercise="dot_product") does'
         )
-    near = difflib.get_close_matches(name, known, 1, 0.6)
-    if near:
-        raise Told(f"there is no exercise called {name!r}: did you mean {near[0]}?")
-    raise Told(
-        f"there is no exercise called {name!r}. The name of the function says which exercise it answers, or "
-        f"check(f, exercise=…) does. There are: {', '.join(known)}"
-    )
+    try:
+        return find(name)
+    except LookupError as error:
+        raise Told(str(error)) from None
 
 
 def _function_of(function: Callable | str, namespace: Mapping[str, Any]) -> Callable:

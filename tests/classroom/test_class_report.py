@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from urllib.parse import unquote
 
-import nbformat
 import pytest
 
 from sdpa_helpers.checking.card.render import code_spans
@@ -16,6 +15,7 @@ from sdpa_helpers.classroom.pages.class_report import ExerciseSummary, bars, cla
 from sdpa_helpers.classroom.pages.equal_to_solution import LONG_ENOUGH, handed_out
 from sdpa_helpers.classroom.pages.flag_kinds import FLAG_KINDS
 from sdpa_helpers.classroom.results_folder import ResultsFolder
+from sdpa_helpers.classroom.try_exercise import headings_of
 from sdpa_helpers.course.registry import LESSONS, exercises_of, find
 from sdpa_helpers.grading.read_file import UNREAD
 from sdpa_helpers.grading.result import Flag, GradedCase, GradedExercise, GradedNotebook
@@ -119,19 +119,12 @@ def test_who_wrote_nothing_has_given_no_unknown_answer():
     assert [answer.digest for answer in summarise(made).unknown] == ["def"]
 
 
-def test_the_sections_that_exercises_name_exist(course):
+def test_the_sections_that_exercises_name_exist():
     for lesson in LESSONS:
-        path = course / "notebooks" / f"{lesson}.ipynb"
         named = {e.section for e in exercises_of(lesson)} | {
             w.section for e in exercises_of(lesson) for w in e.wrong
         }
-        if named - {""}:
-            cells = nbformat.read(path, as_version=4).cells
-            headings = {
-                line.lstrip("# ").strip()
-                for c in cells if c.cell_type == "markdown" for line in c.source.split("\n") if line.startswith("##")
-            }  # fmt: skip
-            assert named - {""} <= headings, lesson
+        assert named - {""} <= {*headings_of(lesson)}, lesson
 
 
 def test_the_command(tmp_path):

@@ -50,9 +50,12 @@ class Survivor:
 
     @property
     def example(self) -> str:
-        """The inputs in words, what the reference returns for them, and what the mutant does."""
+        """In words: the inputs, what the reference returns for them, what the mutant does; where, if that is long."""
+        wanted, came = _result(self.expected), _result(self.answer)
+        alike = self.answer.kind != "error" and (wanted == came or len(came) > 40)
+        place = f"; {difference(self.expected, self.answer).seen}" if alike else ""
         inputs = ", ".join(map(_short, self.inputs))
-        return f"for {inputs}: expected {_result(self.expected)}, {_verb(self.answer)}{_result(self.answer)}"
+        return f"for {inputs}: expected {wanted}, {_verb(self.answer)}{came}{place}"
 
 
 def _short(value: object) -> str:

@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
@@ -37,7 +38,11 @@ class Edit:
             how = (
                 "does not stand" if times == 0 else "stands twice" if times == 2 else f"stands {times} times"
             )
-            raise NoEdit(f"`{self.before}` {how} in the answer; an edit names a text that stands there once")
+            near = get_close_matches(self.before, _pieces(source), 1) if times == 0 else ()
+            hint = f"; near is `{near[0]}`" if near else ""
+            raise NoEdit(
+                f"`{self.before}` {how} in the answer; an edit names a text that stands there once{hint}"
+            )
         begin = source.index(self.before)
         return begin, begin + len(self.before)
 
@@ -52,6 +57,12 @@ class Edit:
             return self.before == other.before and len({m[0] for m in first if m}) == 1
         (a, a_end), (b, b_end) = self.place_in(source), other.place_in(source)
         return a < b_end and b < a_end
+
+
+def _pieces(source: str) -> list[str]:
+    """The lines of a text, and all that is an expression in it."""
+    found = (ast.get_source_segment(source, node) for node in ast.walk(ast.parse(source)))
+    return [*map(str.strip, source.splitlines()), *filter(None, found)]
 
 
 Edits = tuple[Edit, ...]

@@ -273,6 +273,8 @@ class _Page:
                 raise self.text.wrong(
                     item.line, "a mistake has a name, **like-this**, an edit, and a sentence below"
                 )
+            if (slug := "-".join(item.name.lower().split())) != item.name:
+                raise self.text.wrong(item.line, f"**{item.name}**: such a name is written **{slug}**")
             if item.name in {name for name, _ in listed} | {w.name for w in wrong}:
                 raise self.text.wrong(
                     item.line, f"**{item.name}** stands twice; further ways begin with `or `"
