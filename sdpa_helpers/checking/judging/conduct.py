@@ -204,7 +204,7 @@ LAST_SIGNS = (
         "where nothing is left over; `//` returns a whole number.",
         _raised(
             "TypeError|IndexError",
-            r"'float.*' object cannot be i|slice indices must be|must be of integer|a single integer, got '\d|not float",
+            r"'float.*' object cannot be|slice indices must be|must be of integer|a single integer, got '\d|not float",
         ),
     ),
 )
