@@ -42,5 +42,13 @@ def test_code_that_was_to_be_mended_is_changed_too():
     )
 
 
+def test_a_change_of_another_right_answer_is_told_too():
+    """The reference of the page calls no polyfit."""
+    function = lambda sizes, times: np.polyfit(np.log(sizes), np.log(times), 2)[0]  # noqa: E731
+    [(name, says)] = _said("fit_exponent", function)
+    assert name == "another-number"
+    assert says.endswith("`2` instead of `1`.")
+
+
 def test_numbers_that_are_no_mutants_get_no_name():
     assert not _said("softmax", lambda x, axis=-1: np.cos(x) ** 2)

@@ -170,6 +170,12 @@ def test_numbers_in_place_of_booleans_are_named_with_what_else_is_wrong():
         ("return scores(Q, K) if Q > 0 else Q", "truth-of-an-array"),
         ("return Q @ swapaxes(K, -1, -2)", "name-not-defined"),
         ("b, n, d = Q.shape; return right(Q, K)", "unpacks-a-shape"),
+        ("return Q @ K.sum(dim=-1)", "no-such-argument"),
+        ("return Q.masked_fill(Q > 0, 0)", "no-such-name-in-numpy"),
+        ("return Q.shape / None", "none-for-a-value"),
+        ("return 1 / int(0 * Q.size)", "divided-by-zero"),
+        ("return Q[..., :0].max(axis=-1)", "largest-of-nothing"),
+        ("return np.zeros(Q.size / 2)", "float-for-a-whole-number"),
     ],
 )
 def test_errors_that_explain_themselves(body, expected):

@@ -11,7 +11,7 @@ import pytest
 from sdpa_helpers.checking.card.render import card, report_text
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.exercise import Misses
-from sdpa_helpers.checking.judging.as_it_came import SEEN
+from sdpa_helpers.checking.judging.as_it_came import CHANGED, SEEN
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
 from sdpa_helpers.checking.kinds.formula import HIGHEST, read, same
 from sdpa_helpers.course.content import PageError
@@ -78,6 +78,18 @@ def test_code_that_is_as_it_came_is_not_attempted_and_hears_nothing_of_its_bug(m
     assert bug.says[:40] not in text + card(result)
     assert "Change the code in the cell above" in text
     assert "Change the code in the cell above" in card(result)
+
+
+def test_a_change_that_alters_no_result_hears_so():
+    mend = find("mend_softmax")
+
+    def mend_softmax(x, axis=-1):
+        return mend.starter(x, axis)
+
+    result = try_out(mend, mend_softmax)
+    assert {c.means for c in result.cases} == {CHANGED}
+    assert CHANGED in report_text(result)
+    assert CHANGED not in report_text(try_out(mend, mend.starter))
 
 
 @EVERY_MEND

@@ -177,8 +177,7 @@ LAST_SIGNS = (
     ),
     Sign(
         "no-such-name-in-numpy",
-        "What is asked for by a dot is not there: NumPy, or an array, has nothing of that name. PyTorch has "
-        "other names.",
+        "Behind a dot stands a name that NumPy, or an array, does not have. PyTorch has other names.",
         _raised("AttributeError", r"(module 'numpy[\w.]*'|'numpy\.ndarray' object) has no attribute"),
     ),
     Sign(
@@ -205,7 +204,7 @@ LAST_SIGNS = (
         "where nothing is left over; `//` returns a whole number.",
         _raised(
             "TypeError|IndexError",
-            "'float.*' object cannot be interpreted as an integer|slice indices must be|must be of integer",
+            r"'float.*' object cannot be|slice indices must be|must be of integer|a single integer, got '\d|not float",
         ),
     ),
 )
