@@ -127,7 +127,7 @@ def dot_product(q, k):
 
 
 def test_code_that_looks_for_the_seed_and_never_ends_finds_none_and_gets_a_result(hand_in, tmp_path):
-    root = machine(tmp_path / "there", timeout=4.0)
+    root = machine(tmp_path / "there", timeout=2.5)
     told = tmp_path / "told"
     # Not by its whole: the answer's own text would be found.
     spy = SPY.format(root=str(root / "source"), told=str(told), seed="SEED").replace(

@@ -25,7 +25,7 @@ def test_no_code_of_a_hint_that_goes_along_earns_points(exercise):
             exec(f"{head}    return {code}", cell)
         except SyntaxError:
             continue
-        assert try_out(exercise, cell[exercise.name]).points == 0, code
+        assert points_of(exercise, cell[exercise.name]) == 0, code
 
 
 @EVERY

@@ -66,7 +66,7 @@ def in_notebooks(home: Path) -> dict[str, dict]:
 
 def by_sdpa_check(paths: dict[str, Path]) -> dict[str, dict[str, str]]:
     """Each exercise's part of the report."""
-    ran = CliRunner().invoke(app, ["check", "--timeout", "5", *map(str, paths.values())])
+    ran = CliRunner().invoke(app, ["check", "--timeout", "3", *map(str, paths.values())])
     assert ran.exit_code == 1, ran.output
     reports = re.split(r"^(?=\d\d_\w+: )", ran.output, flags=re.MULTILINE)[1:]
     return {
@@ -79,7 +79,7 @@ def by_sdpa_check(paths: dict[str, Path]) -> dict[str, dict[str, str]]:
 
 
 def by_sdpa_grade(home: Path) -> dict[str, dict]:
-    options = ["--seed", "public", "--timeout", "5", "--sandbox", "off", "--jobs", "2"]
+    options = ["--seed", "public", "--timeout", "3", "--sandbox", "off", "--jobs", "2"]
     ran = CliRunner().invoke(app, ["grade", str(home / "in"), "--out", str(home / "out"), *options])
     assert ran.exit_code == 0, ran.output
     return {

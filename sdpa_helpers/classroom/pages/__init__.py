@@ -1,6 +1,6 @@
 """The pages: feedback for a learner, the class report and the answers that are alike for the instructor."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
@@ -35,17 +35,9 @@ def write_class_pages(
     """
     pairs = None if only is None else list(only)
     old = chain.from_iterable(map(of_earlier, earlier))
-    here: set[str] = set()
-    similar = find_similar(chain(_noting(folder.read_results(pairs), here), old))
-    similar = with_somebody_of(similar, here)
+    here = {student for student, _ in (folder.read_pairs() if pairs is None else pairs)}
+    similar = with_somebody_of(find_similar(chain(folder.read_results(pairs), old)), here)
     write_text(folder.similar_page, similar_page(similar))
     whole = cockpit(folder.read_results(pairs), groups(similar.people))
     write_text(folder.cockpit_page, cockpit_page(whole, folder))
     return write_class_page(folder, pairs)
-
-
-def _noting(results: Iterable[GradedNotebook], students: set[str]) -> Iterator[GradedNotebook]:
-    """The same results; whose they are is noted as they pass."""
-    for result in results:
-        students.add(result.student)
-        yield result
