@@ -52,6 +52,8 @@ def named_in_part(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...
     """The one known mistake that gives most of what failed, where none gives all; its sentence says how many."""
     failed = [t for t in asked if not right(t)]
     returned = [t for t in failed if not is_error(t)]
+    if sum(map(_tells, returned)) < TWO:
+        return ()
     gives: dict[str, list[Tried]] = {}
     for one in _singles(exercise, found):
         if one.names[0] in OF_FORM:
