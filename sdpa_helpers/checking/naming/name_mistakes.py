@@ -135,7 +135,7 @@ def _known(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...]) -> t
         return ()
     wrong = set(map(id, failed))
     order = sorted(asked, key=lambda t: (id(t) not in wrong, size(t.truth)))
-    evidence = sum(evidence_in(t.truth.expected, t.answer) for t in failed if t.answer)
+    evidence = evidence_in(failed)
     holding = (
         candidate
         for candidate in candidates(exercise, failed, _believable(exercise, evidence, found))
@@ -250,10 +250,7 @@ def _explained_without(exercise: Exercise, candidate: Candidate, name: str, t: T
 
 
 def _side_by_side(
-    exercise: Exercise,
-    asked: list[Tried],
-    failed: list[Tried],
-    found: tuple[Clue, ...],
+    exercise: Exercise, asked: list[Tried], failed: list[Tried], found: tuple[Clue, ...]
 ) -> tuple[Mistake, ...]:
     """Two mistakes, each of which gives the answer wherever it differs from the truth."""
     explains = {}
@@ -263,7 +260,7 @@ def _side_by_side(
             agrees(candidate, t) or right_by(candidate, t) for t in asked
         ):
             here = [t for t in failed if agrees(candidate, t)]
-            if here and sum(evidence_in(t.truth.expected, t.answer) for t in here if t.answer) >= ENOUGH:
+            if here and evidence_in(here) >= ENOUGH:
                 explains[names] = here
     for one, other in combinations(explains, 2):
         together = {id(t) for t in (*explains[one], *explains[other])}
