@@ -60,14 +60,16 @@ def candidates(
         for names, function in some:
             if form.name not in names and (names or form.name) and wanted(names, form):
                 yield Candidate(names, function, form)
-    yield from (Candidate(names, function, FORMS[1]) for names, function in in_another_order(exercise))
+    others = in_another_order(exercise)
+    yield from (Candidate(names, function, FORMS[1]) for names, function in others if wanted(names, FORMS[1]))
     if exercise.mistakes is not None:
         for deviant in exercise.mistakes.deviants(2):
             if wanted(deviant.names, FORMS[1]):
                 yield Candidate(deviant.names, deviant.function, FORMS[1], deviant)
     for form in forms:
         if form.loosely and not form.alone:
-            yield from (Candidate(names, function, form) for names, function in known[1:])
+            some = known[1:]
+            yield from (Candidate(names, function, form) for names, function in some if wanted(names, form))
 
 
 def singles(exercise: Exercise) -> Iterator[tuple[tuple[str, ...], object]]:
