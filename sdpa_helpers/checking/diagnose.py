@@ -2,6 +2,7 @@
 
 import hashlib
 import inspect
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +21,7 @@ from sdpa_helpers.checking.judging.as_it_came import (
 )
 from sdpa_helpers.checking.judging.by_luck import ALWAYS, BY_LUCK, without_luck
 from sdpa_helpers.checking.judging.conduct import Mistake, Tried
-from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Verdict, for_all, judge, truths, with_own_calls
+from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, Verdict, judge, truths
 from sdpa_helpers.checking.naming.candidates import line_showing
 from sdpa_helpers.checking.naming.name_mistakes import name_mistakes
 from sdpa_helpers.checking.naming.patterns import pattern_over_cases
@@ -108,33 +109,32 @@ def assess(exercise: Exercise, answers: list[Answer], seed: str, source: str = "
 
 def try_out(exercise: Exercise, function, seed: str = PUBLIC_SEED) -> Result:
     """Call `function` on every case, here and now, and assess what it returns."""
-    return assess(exercise, _answers(exercise, function, seed), seed, source_of(function))
+    return assess(exercise, [*_answers(exercise, function, seed)], seed, source_of(function))
 
 
 def passes(exercise: Exercise, function, seed: str = PUBLIC_SEED) -> bool:
     """Whether `try_out` would find every case passed: the first that fails ends it, and nothing is explained."""
-    came: dict[str, Answer] = {}
-    for truth in truths(exercise, seed):
-        call = truth.asked_in or truth.case.name
-        if call not in came:
-            came[call] = observe(function, truth.inputs, truth.watch)
-        if not judge(exercise, truth, came[call]).passed:
-            return False
-    return True
+    pairs = zip(truths(exercise, seed), _answers(exercise, function, seed), strict=True)
+    return all(judge(exercise, truth, answer).passed for truth, answer in pairs)
 
 
 def points_of(exercise: Exercise, function, seed: str = PUBLIC_SEED) -> float:
     """The points that `try_out` would give; nothing is explained."""
-    answers = _answers(exercise, function, seed)
-    tried = [Tried(t, judge(exercise, t, a), a) for t, a in zip(truths(exercise, seed), answers, strict=True)]
+    pairs = zip(truths(exercise, seed), _answers(exercise, function, seed), strict=True)
+    tried = [Tried(t, judge(exercise, t, a), a) for t, a in pairs]
     if is_as_it_came(exercise, tried):
         return 0.0
     return sum(t.verdict.points for t in all_or_nothing(exercise, without_luck(tried)))
 
 
-def _answers(exercise: Exercise, function, seed: str) -> list[Answer]:
-    known = truths(exercise, seed)
-    return for_all(known, [observe(function, t.inputs, t.watch) for t in with_own_calls(known)])
+def _answers(exercise: Exercise, function, seed: str) -> Iterator[Answer]:
+    """What comes back in each case, called when it is asked for."""
+    came: dict[str, Answer] = {}
+    for truth in truths(exercise, seed):
+        call = truth.asked_in or truth.case.name
+        if call not in came:
+            came[call] = observe(function, truth.inputs, truth.watch)
+        yield came[call]
 
 
 def source_of(function) -> str:
@@ -223,11 +223,9 @@ def _explain_case(exercise: Exercise, tried: Tried, mistakes: tuple[Mistake, ...
         known = next((wrong.says for wrong in exercise.wrong if wrong.name == verdict.fault), "")
         return Explained(verdict, verdict.fault, known, "" if known else about)
     about = about if verdict.fault in ("wrong-values", "not-finite", "raised-error", "wrong-shape") else ""
-    means = (
-        _about_dtype(tried.truth.expected.array)
-        if verdict.fault == "wrong-dtype"
-        else _MEANING.get(verdict.fault, "")
-    )
+    means = _MEANING.get(verdict.fault, "")
+    if verdict.fault == "wrong-dtype":
+        means = _about_dtype(tried.truth.expected.array)
     return Explained(verdict, verdict.fault, means, about)
 
 

@@ -244,11 +244,7 @@ def _example_cases(exercise: Exercise) -> list[Case]:
     for number, example in enumerate(exercise.examples, 1):
         name = f"{EXAMPLE} {number}" if numbered else EXAMPLE
         cases.append(
-            Case(
-                name,
-                lambda _rng, example=example: example.inputs_for(exercise.reference),
-                example.weight,
-            )
+            Case(name, lambda _rng, example=example: example.inputs_for(exercise.reference), example.weight)
         )
     return cases
 

@@ -89,11 +89,10 @@ def observe(function: Callable | None, arguments: tuple, watch: Watch = NOTHING_
     """Call `function(*arguments)` and describe the result; never raises for what the function does."""
     before = copies(arguments)
     describes = describe_made if watch.made else describe
-    answer, peak = (
-        _measured(function, arguments, watch.outside)
-        if watch.memory
-        else (_called(function, arguments, describes), 0)
-    )
+    if watch.memory:
+        answer, peak = _measured(function, arguments, watch.outside)
+    else:
+        answer, peak = _called(function, arguments, describes), 0
     changed = tuple(
         n for n, (old, new) in enumerate(zip(before, arguments, strict=True)) if not _untouched(old, new)
     )

@@ -254,8 +254,7 @@ class Pairs:
         return self._deviants[deviations]
 
     def _combined(self, deviations: int) -> Iterator[Deviant]:
-        one_by_one = deviations == 1
-        those = [(name, edits) for name, edits in self.listed if one_by_one or name not in self.alone]
+        those = self.listed if deviations == 1 else [one for one in self.listed if one[0] not in self.alone]
         for chosen in itertools.combinations(those, deviations):
             names, parts = tuple(name for name, _ in chosen), tuple(edits for _, edits in chosen)
             if len(set(names)) == len(names) and not self._meet(parts):

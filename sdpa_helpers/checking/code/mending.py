@@ -91,10 +91,8 @@ _STEPS += ("{}[..., None]",)
 
 def _steps(spot: Spot) -> Iterator[Change]:
     """A step around a name, a call or a calculation."""
-    node = spot.node
-    if spot.field == "func" or not isinstance(
-        node, ast.Name | ast.Call | ast.BinOp | ast.Subscript | ast.Compare
-    ):
+    node, kinds = spot.node, ast.Name | ast.Call | ast.BinOp | ast.Subscript | ast.Compare
+    if spot.field == "func" or not isinstance(node, kinds):
         return
     it = text(node)
     if isinstance(node, ast.Compare | ast.Name | ast.BinOp):

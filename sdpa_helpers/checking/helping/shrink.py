@@ -73,13 +73,8 @@ def example_of(result: Result, function: Callable, call: Call = observe) -> Smal
     a call had to be stopped, in the check or here. None in an edition without answers: nothing says there what is
     expected for other inputs.
     """
-    exercise = result.exercise
-    if (
-        exercise.sealed
-        or exercise.is_made
-        or all(case.verdict.fault == "raised-error" for case in result.cases)
-        or any(case.verdict.fault == "timeout" for case in result.cases)
-    ):
+    exercise, faults = result.exercise, {case.verdict.fault for case in result.cases}
+    if exercise.sealed or exercise.is_made or faults == {"raised-error"} or "timeout" in faults:
         return None
     seen = [mistake for mistake in result.mistakes if mistake.name not in _SAID]
     if result.mistakes and not seen:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 
@@ -158,15 +158,15 @@ def _parts(value: Any) -> tuple[int, Any]:
     line, inputs = value
     if isinstance(line, np.ndarray) and line.ndim == 0:
         line = line.item()
-    if (
-        isinstance(line, bool)
-        or not isinstance(line, int)
-        or not isinstance(inputs, tuple | list | np.ndarray)
-    ):
+    if not _is_whole(line) or not isinstance(inputs, tuple | list | np.ndarray):
         raise Misses(
             "no-line-and-input", "the first is the number of a line, the second a tuple of arguments"
         )
     return line, inputs
+
+
+def _is_whole(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _argument(kind: Kind, part: Any) -> Any:
@@ -177,11 +177,7 @@ def _argument(kind: Kind, part: Any) -> Any:
     if kind in ("axis", "count"):
         if isinstance(part, np.ndarray) and part.ndim == 0:
             part = part.item()
-        if (
-            isinstance(part, bool)
-            or not isinstance(part, int)
-            or not (1 if kind == "count" else -99) <= part <= 99
-        ):
+        if not _is_whole(part) or not (1 if kind == "count" else -99) <= part <= 99:
             raise Misses("not-an-input", "an argument has to be a small whole number")
         return part
     array = np.array(part)

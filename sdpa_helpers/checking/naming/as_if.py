@@ -20,7 +20,7 @@ from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.checking.judging.conduct import Mistake, Tried
 from sdpa_helpers.checking.judging.judge import Truth
 from sdpa_helpers.checking.naming.candidates import right
-from sdpa_helpers.checking.naming.evidence import tells
+from sdpa_helpers.checking.naming.evidence import TWO, tells
 from sdpa_helpers.checking.naming.forms import FORMS, in_right_kind
 from sdpa_helpers.checking.naming.mutants import Mutant, mutants_of
 
@@ -67,8 +67,6 @@ LEADS = {
 """For each kind of change a name, and what it does; kinds that aren't here are nobody's answer."""
 
 AS_IF = frozenset(name for name, _ in LEADS.values())
-TWO = 2
-"""Cases whose numbers have to tell."""
 LONGEST = 90
 """Characters of code in a sentence."""
 
@@ -76,7 +74,7 @@ LONGEST = 90
 def named_as_if(exercise: Exercise, asked: list[Tried]) -> tuple[Mistake, ...]:
     """The change of a right answer, or of the code that was to be mended, that gives all that failed; () where none."""
     failed = [t for t in asked if not right(t)]
-    telling = sorted(filter(_tells, failed), key=lambda t: len(t.truth.packed))
+    telling = sorted(filter(tells, failed), key=lambda t: len(t.truth.packed))
     if len(telling) < TWO:
         return ()
     order = [*telling, *(t for t in failed if t not in telling)]
@@ -90,10 +88,6 @@ def named_as_if(exercise: Exercise, asked: list[Tried]) -> tuple[Mistake, ...]:
     best = min((m for m in gives if denied[m] == least), key=lambda m: _rank(exercise, m))
     cases = tuple(t.truth.case.name for t in failed)
     return (Mistake(LEADS[best.kind][0], _says(exercise, best), cases=cases),)
-
-
-def _tells(t: Tried) -> bool:
-    return t.answer is not None and tells(t.truth.expected, t.answer)
 
 
 @lru_cache(maxsize=128)

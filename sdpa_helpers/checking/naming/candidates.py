@@ -1,6 +1,6 @@
 """What is held against an answer: every known wrong answer as it is, in another form, and two at once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -45,23 +45,31 @@ def right(t: Tried) -> bool:
     return t.answer is not None and not difference(t.truth.expected, t.answer).fault
 
 
-def candidates(exercise: Exercise, failed: list[Tried]) -> Iterator[Candidate]:
-    """Single mistakes first, then those with a form on top, then products of two, then what is only nearly so."""
+def candidates(
+    exercise: Exercise, failed: list[Tried], wanted: Callable[[tuple[str, ...], Form], bool]
+) -> Iterator[Candidate]:
+    """Single mistakes first, then those with a form on top, then products of two, then what is only nearly so.
+
+    wanted: whether it is worth while to try something of these names, in this form.
+    """
     known = [((), exercise.reference), *singles(exercise)]
     fails_on_more_axes = any(is_error(t) and more_axes(t.truth) for t in failed)
     forms = [form for form in FORMS if fails_on_more_axes or not form.raises_on_more_axes]
     for form in forms:
         some = known[:1] if form.loosely or form.alone else known
         for names, function in some:
-            if form.name not in names and (names or form.name):
+            if form.name not in names and (names or form.name) and wanted(names, form):
                 yield Candidate(names, function, form)
-    yield from (Candidate(names, function, FORMS[1]) for names, function in in_another_order(exercise))
+    others = in_another_order(exercise)
+    yield from (Candidate(names, function, FORMS[1]) for names, function in others if wanted(names, FORMS[1]))
     if exercise.mistakes is not None:
         for deviant in exercise.mistakes.deviants(2):
-            yield Candidate(deviant.names, deviant.function, FORMS[1], deviant)
+            if wanted(deviant.names, FORMS[1]):
+                yield Candidate(deviant.names, deviant.function, FORMS[1], deviant)
     for form in forms:
         if form.loosely and not form.alone:
-            yield from (Candidate(names, function, form) for names, function in known[1:])
+            some = known[1:]
+            yield from (Candidate(names, function, form) for names, function in some if wanted(names, form))
 
 
 def singles(exercise: Exercise) -> Iterator[tuple[tuple[str, ...], object]]:

@@ -5,24 +5,26 @@ from collections.abc import Iterator
 import numpy as np
 
 from sdpa_helpers.checking.answers.observe import Answer
+from sdpa_helpers.checking.judging.conduct import Tried
 from sdpa_helpers.checking.judging.difference import close
 
 ENOUGH = 2.0
 """Evidence for a name. A number that no one would meet by chance counts 2; 0, 1, an int, True up to 1."""
+TWO = 2
+"""Cases whose numbers have to tell, for a name that some right cases deny."""
 
 
-def evidence_in(expected: Answer, answer: Answer) -> float:
-    """The weight of an answer's numbers that differ from the truth; of an error none."""
-    return (
-        0.0 if answer.kind == "error" else sum(_weight(want, got) for want, got in _arrays(expected, answer))
+def evidence_in(tried: list[Tried]) -> float:
+    """The weight of the numbers that differ from the truth; errors hold none."""
+    return sum(
+        _weight(want, got) for t in tried if t.answer for want, got in _arrays(t.truth.expected, t.answer)
     )
 
 
-def tells(expected: Answer, answer: Answer) -> bool:
+def tells(t: Tried) -> bool:
     """Whether a finite float is wrong that no one would meet by chance: NaN, True, 0 and whole numbers tell little."""
-    return any(
-        got.dtype.kind == "f" and _weight(want, got) >= ENOUGH for want, got in _arrays(expected, answer)
-    )
+    pairs = _arrays(t.truth.expected, t.answer) if t.answer else ()
+    return any(got.dtype.kind == "f" and _weight(want, got) >= ENOUGH for want, got in pairs)
 
 
 def off_as_in(dtype: type, pairs: list[tuple[Answer, Answer]], *, shown: bool) -> bool:

@@ -162,13 +162,7 @@ class Kind:
 
 def kind_of_thing(expected: Answer, answer: Answer) -> Kind | None:
     """Why a result with numbers in it is not of the right kind, or None when it is, or holds no numbers."""
-    wanted = (
-        "a tuple"
-        if expected.kind == "tuple"
-        else "one number"
-        if expected.kind == "number"
-        else "a NumPy array"
-    )
+    wanted = {"tuple": "a tuple", "number": "one number"}.get(expected.kind, "a NumPy array")
     if answer.type_name == "list" and (answer.array is not None or answer.items):
         if expected.kind == "tuple":
             return Kind("list-not-tuple", "You return a list; return a tuple: `return a, b`.")
@@ -178,12 +172,8 @@ def kind_of_thing(expected: Answer, answer: Answer) -> Kind | None:
         return Kind("array-not-tuple", "You return one array; return a tuple: `return a, b`.")
     if answer.kind == "tuple" and expected.kind != "tuple":
         return Kind("tuple-not-array", f"You return a tuple of {len(answer.items)}; return {wanted} alone.")
-    if (
-        expected.kind == "number"
-        and answer.kind == "array"
-        and answer.array is not None
-        and answer.array.size == 1
-    ):
+    size = answer.array.size if answer.array is not None else 0
+    if (expected.kind, answer.kind, size) == ("number", "array", 1):
         return Kind(
             "one-element-array", "You return an array with one number in it; return the number alone."
         )

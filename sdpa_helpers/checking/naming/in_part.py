@@ -15,11 +15,8 @@ from sdpa_helpers.checking.naming.candidates import (
     right,
     singles,
 )
-from sdpa_helpers.checking.naming.evidence import tells
+from sdpa_helpers.checking.naming.evidence import TWO, tells
 from sdpa_helpers.checking.naming.forms import FORMS
-
-TWO = 2
-"""Cases whose numbers have to tell, for a name that some right cases deny."""
 
 
 def named_by_failures(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...]) -> tuple[Mistake, ...]:
@@ -29,12 +26,12 @@ def named_by_failures(exercise: Exercise, asked: list[Tried], found: tuple[Clue,
     name that is denied least is the one.
     """
     failed = [t for t in asked if not right(t)]
-    if sum(map(_tells, failed)) < TWO:
+    if sum(map(tells, failed)) < TWO:
         return ()
     explains = [one for one in _singles(exercise, found) if all(agrees(one, t) for t in failed)]
     denials = {one: sum(not agrees(one, t) for t in asked) for one in explains}
     best = {one.names for one in explains if denials[one] == min(denials.values())}
-    if len(best) != 1 or 2 * min(denials.values()) >= sum(map(_tells, failed)):
+    if len(best) != 1 or 2 * min(denials.values()) >= sum(map(tells, failed)):
         return ()
     return (mistake_called(exercise, best.pop()[0], failed, found),)
 
@@ -52,12 +49,14 @@ def named_in_part(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...
     """The one known mistake that gives most of what failed, where none gives all; its sentence says how many."""
     failed = [t for t in asked if not right(t)]
     returned = [t for t in failed if not is_error(t)]
+    if sum(map(tells, returned)) < TWO:
+        return ()
     gives: dict[str, list[Tried]] = {}
     for one in _singles(exercise, found):
         if one.names[0] in OF_FORM:
             continue
         same = [t for t in returned if agrees(one, t)]
-        telling = sum(map(_tells, same))
+        telling = sum(map(tells, same))
         denied = sum(not agrees(one, t) for t in asked if t not in failed)
         if len(same) == len(failed) or 2 * denied >= telling or 5 * len(same) <= 4 * len(returned):
             continue
@@ -90,7 +89,3 @@ def _singles(exercise: Exercise, found: tuple[Clue, ...]) -> Iterator[Candidate]
     for names, function in singles(exercise):
         if is_backed(exercise, names, found):
             yield Candidate(names, function, FORMS[1])
-
-
-def _tells(t: Tried) -> bool:
-    return t.answer is not None and tells(t.truth.expected, t.answer)

@@ -6,7 +6,7 @@ agree where it differs from the truth. Errors agree too easily to be evidence. W
 too, comes first; then what gives all that failed: corners are often handled well, and hide a true name.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import combinations
 
@@ -139,11 +139,12 @@ def _known(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...]) -> t
         return ()
     wrong = set(map(id, failed))
     order = sorted(asked, key=lambda t: (id(t) not in wrong, size(t.truth)))
+    evidence = evidence_in(failed)
     holding = (
         candidate
-        for candidate in candidates(exercise, failed)
+        for candidate in candidates(exercise, failed, _believable(exercise, evidence, found))
         if holds(candidate, order)
-        and _believed(candidate, failed, exercise, found)
+        and _believed(candidate, failed, found)
         and is_backed(exercise, candidate.names, found)
     )
     first = next(holding, None)
@@ -187,23 +188,32 @@ UNWRITTEN = Mistake(
 )
 
 
-def _believed(candidate: Candidate, failed: list[Tried], exercise: Exercise, found: tuple[Clue, ...]) -> bool:
-    """Whether what agrees is more than chance would bring."""
+def _believable(
+    exercise: Exercise, evidence: float, found: tuple[Clue, ...]
+) -> Callable[[tuple[str, ...], Form], bool]:
+    """Whether so much evidence is enough for these names, in this form: more than chance would bring."""
+    shown = {clue.kind for clue in found}
+    telling = {w.name for w in exercise.wrong if w.errors_tell or w.clue in shown}
+
+    def believable(names: tuple[str, ...], form: Form) -> bool:
+        if evidence >= ENOUGH or (form.name and not names):  # numbers that are right but for the form
+            return True
+        if form.raises_on_more_axes:
+            return False
+        # A few plain numbers are little; but here they agree in every case, and nothing else differs.
+        return (evidence > 0 and not form.name) or not telling.isdisjoint(names)
+
+    return believable
+
+
+def _believed(candidate: Candidate, failed: list[Tried], found: tuple[Clue, ...]) -> bool:
+    """Whether what agrees is of this form."""
     if candidate.form.loosely and not _as_rounded(candidate, failed, found):
         return False
     if candidate.form.name and not candidate.names and not candidate.form.raises_on_more_axes:
         # the numbers are the right ones, and it was the form that made them fail
         return all(_changes(candidate.form, t.truth.expected) for t in failed)
-    evidence = sum(evidence_in(t.truth.expected, t.answer) for t in failed if t.answer)
-    if candidate.form.raises_on_more_axes:
-        return evidence >= ENOUGH or not candidate.names
-    # A few plain numbers are little; but here they agree in every case, and nothing else differs.
-    if evidence >= ENOUGH or (evidence > 0 and not candidate.form.name):
-        return True
-    wrong = [w for w in exercise.wrong if w.name in candidate.names]
-    return any(w.errors_tell for w in wrong) or bool(
-        {w.clue for w in wrong if w.clue} & {c.kind for c in found}
-    )
+    return True
 
 
 def _changes(form: Form, expected: Answer) -> bool:
@@ -244,10 +254,7 @@ def _explained_without(exercise: Exercise, candidate: Candidate, name: str, t: T
 
 
 def _side_by_side(
-    exercise: Exercise,
-    asked: list[Tried],
-    failed: list[Tried],
-    found: tuple[Clue, ...],
+    exercise: Exercise, asked: list[Tried], failed: list[Tried], found: tuple[Clue, ...]
 ) -> tuple[Mistake, ...]:
     """Two mistakes, each of which gives the answer wherever it differs from the truth."""
     explains = {}
@@ -257,7 +264,7 @@ def _side_by_side(
             agrees(candidate, t) or right_by(candidate, t) for t in asked
         ):
             here = [t for t in failed if agrees(candidate, t)]
-            if here and sum(evidence_in(t.truth.expected, t.answer) for t in here if t.answer) >= ENOUGH:
+            if here and evidence_in(here) >= ENOUGH:
                 explains[names] = here
     for one, other in combinations(explains, 2):
         together = {id(t) for t in (*explains[one], *explains[other])}

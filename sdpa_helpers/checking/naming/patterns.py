@@ -72,12 +72,9 @@ def _near(want: np.ndarray | None, got: np.ndarray | None) -> bool:
 def _ratio(t: Tried) -> float | None:
     """The factor between an answer and the truth, if it is one factor."""
     want, got = t.truth.expected.array, t.answer.array if t.answer is not None else None
-    if (
-        want is None
-        or got is None
-        or want.shape != got.shape
-        or {want.dtype.kind, got.dtype.kind} & {"b", "c"}
-    ):
+    if want is None or got is None or want.shape != got.shape:
+        return None
+    if {want.dtype.kind, got.dtype.kind} & {"b", "c"}:
         return None
     want, got = want.astype(float).ravel(), got.astype(float).ravel()
     if not (np.isfinite(want).all() and np.isfinite(got).all()):
