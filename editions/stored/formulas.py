@@ -1,4 +1,4 @@
-"""Formulas as pictures, made once when a page is built: the page needs neither MathJax nor its fonts."""
+"""Formulas as pictures or MathML, made once when a page is built: it needs neither MathJax nor its fonts."""
 
 import html
 import json
@@ -43,22 +43,29 @@ def draw(formulas: Iterable[Formula]) -> Drawn:
         RuntimeError: MathJax cannot read one of them.
     """
     wanted = list(dict.fromkeys(formulas))
-    if not wanted:
-        return {}
+    pictures = zip(wanted, _made(wanted, "svg"), strict=True)
+    return {one: _named(picture, one.tex, number) for number, (one, picture) in enumerate(pictures)}
+
+
+def mathml(formulas: Iterable[Formula]) -> Drawn:
+    """Each formula as MathML. RuntimeError as in `draw`."""
+    wanted = list(dict.fromkeys(formulas))
+    return dict(zip(wanted, _made(wanted, "mathml"), strict=True))
+
+
+def _made(formulas: list[Formula], kind: str) -> list[str]:
+    if not formulas:
+        return []
     done = subprocess.run(
-        ["node", str(SCRIPT), str(npm_folder() / "mathjax" / "node-main.mjs")],
-        input=json.dumps([one._asdict() for one in wanted]),
+        ["node", str(SCRIPT), str(npm_folder() / "mathjax" / "node-main.mjs"), kind],
+        input=json.dumps([one._asdict() for one in formulas]),
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
         raise RuntimeError(f"MathJax failed:\n{done.stderr[-2000:]}")
-    pictures = json.loads(done.stdout)
-    return {
-        one: _named(picture, one.tex, number)
-        for number, (one, picture) in enumerate(zip(wanted, pictures, strict=True))
-    }
+    return json.loads(done.stdout)
 
 
 def _named(picture: str, tex: str, number: int) -> str:
