@@ -2,14 +2,21 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from editions.browser.runtime import build_runtime
 from editions.front.page import write_front
+from editions.lite.build import build_lite
+from editions.museum.build import build_museum
+from editions.programs import output_of
+from editions.search.build import build_search
+from editions.site.kept import write_keeper
 from editions.site.mathjax import copy_mathjax
 from editions.site.source import WHOLE, lay_source
+from editions.slides.build import build_slides
+from editions.try_it.build import build_try
 from sdpa_helpers.course.places import course_root
 
 HERE = Path(__file__).parent
@@ -28,15 +35,7 @@ def build_pages(site: Path) -> None:
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", str(HERE)]
     command += ["-d", str(site.with_name(f"{site.name}-doctrees")), str(source), str(site)]
     places = [str(course_root()), *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = subprocess.run(
-        command,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise NotBuilt(f"Sphinx says:\n{done.stderr[-4000:]}")
+    output_of(command, "Sphinx says", NotBuilt, env={**os.environ, "PYTHONPATH": os.pathsep.join(places)})
     for name in SPHINX_SEARCH:
         (site / name).unlink()
     for page in WHOLE:
@@ -45,63 +44,14 @@ def build_pages(site: Path) -> None:
     write_front(site)
 
 
-def build_pyodide(site: Path) -> None:
-    """Python for the browser, which JupyterLite and the light pages share."""
-    from editions.browser.runtime import build_runtime
-
-    build_runtime(site / "pyodide")
-
-
-def build_lite(site: Path) -> None:
-    """JupyterLite with the lessons and the exercises."""
-    from editions.lite.build import build_lite as build
-
-    build(site / "lite")
-
-
-def build_try(site: Path) -> None:
-    """A light page for each exercise."""
-    from editions.try_it.build import build_try as build
-
-    build(site / "try")
-
-
-def build_museum(site: Path) -> None:
-    """Every known mistake, with an address."""
-    from editions.museum.build import build_museum as build
-
-    build(site / "mistakes")
-
-
-def build_slides(site: Path) -> None:
-    """Slides of each lesson."""
-    from editions.slides.build import build_slides as build
-
-    build(site / "slides")
-
-
-def build_search(site: Path) -> None:
-    """The index of the search, over what the other steps have built."""
-    from editions.search.build import build_search as build
-
-    build(site)
-
-
-def build_keeper(site: Path) -> None:
-    """The list of all that the other steps have built, by which a browser keeps it for when there is no network."""
-    from editions.site.kept import write_keeper
-
-    write_keeper(site)
-
-
-STEPS: dict[str, Callable[[Path], None]] = {
+STEPS: dict[str, Callable[[Path], object]] = {
     "pages": build_pages,
-    "pyodide": build_pyodide,
-    "try": build_try,
-    "lite": build_lite,
-    "mistakes": build_museum,
-    "slides": build_slides,
+    "pyodide": lambda site: build_runtime(site / "pyodide"),
+    "try": lambda site: build_try(site / "try"),
+    "lite": lambda site: build_lite(site / "lite"),
+    "mistakes": lambda site: build_museum(site / "mistakes"),
+    "slides": lambda site: build_slides(site / "slides"),
     "search": build_search,
-    "keeper": build_keeper,
+    "keeper": write_keeper,
 }
 """In this order; `--only` names some."""

@@ -3,12 +3,12 @@
 import html
 import json
 import re
-import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from editions.npm import npm_folder
+from editions.programs import output_of
 
 SCRIPT = Path(__file__).with_suffix(".mjs")
 
@@ -56,16 +56,10 @@ def mathml(formulas: Iterable[Formula]) -> Drawn:
 def _made(formulas: list[Formula], kind: str) -> list[str]:
     if not formulas:
         return []
-    done = subprocess.run(
-        ["node", str(SCRIPT), str(npm_folder() / "mathjax" / "node-main.mjs"), kind],
-        input=json.dumps([one._asdict() for one in formulas]),
-        capture_output=True,
-        text=True,
-        check=False,
+    command = ["node", str(SCRIPT), str(npm_folder() / "mathjax" / "node-main.mjs"), kind]
+    return json.loads(
+        output_of(command, "MathJax failed", input=json.dumps([one._asdict() for one in formulas]))
     )
-    if done.returncode:
-        raise RuntimeError(f"MathJax failed:\n{done.stderr[-2000:]}")
-    return json.loads(done.stdout)
 
 
 def _named(picture: str, tex: str, number: int) -> str:
