@@ -67,7 +67,10 @@ def _votes(asked: Asked, attention: Attention) -> np.ndarray:
 
 def _one_after_the_other(asked: Asked, attention: Attention) -> np.ndarray:
     each = zip(asked.q, asked.k, asked.v, strict=True)
-    given = [answered(attention(q, k, v, None)[0], q, v) for q, k, v in each]
+    outs = [attention(q, k, v, None)[0] for q, k, v in each]
+    if len({np.shape(out) for out in outs}) == 1 and not any(map(np.iscomplexobj, outs)):
+        return answered(np.array(outs), asked.q, asked.v) == asked.lists.right  # all at once: it is faster
+    given = [answered(out, q, v) for out, q, v in zip(outs, asked.q, asked.v, strict=True)]
     return np.array(given) == asked.lists.right
 
 
