@@ -134,19 +134,23 @@ def _tidy(text: Tag) -> None:
 
 def _is_around(part: Tag) -> bool:
     """Asked of each element of a page: selectors of CSS are ten times slower."""
-    classes = part.get("class", ())
+    classes = _classes(part)
     return (
         part.name in AROUND
         or not AROUND_CLASSES.isdisjoint(classes)
-        or ("sdpa-card" in classes and part.parent is not None and "leads" in part.parent.get("class", ()))
-        or (part.name, "math" in classes) == ("div", True)
-        or (part.name, "claims" in classes) == ("table", True)
+        or ("sdpa-card" in classes and part.parent is not None and "leads" in _classes(part.parent))
+        or (part.name == "div" and "math" in classes)
+        or (part.name == "table" and "claims" in classes)
         or (part.name == "math" and part.get("display") == "block")
     )
 
 
 def _is_formula(part: Tag) -> bool:
-    return part.name == "math" or (part.name == "span" and "math" in part.get("class", ()))
+    return part.name == "math" or (part.name == "span" and "math" in _classes(part))
+
+
+def _classes(part: Tag) -> list[str]:
+    return part.attrs.get("class", [])
 
 
 def _plain_formula(tex: str) -> str:
