@@ -25,13 +25,17 @@ def output_of(
     return done.stdout
 
 
+def chromium_here() -> str | None:
+    """The path of the browser, where there is one."""
+    return next(filter(None, map(shutil.which, CHROMIUM)), None)
+
+
 @contextlib.contextmanager
 def page_to_print() -> Iterator["Page"]:
     """A page of Chromium, light and without a network. Playwright's own Error where there is no Chromium."""
     from playwright.sync_api import sync_playwright
 
-    program = next(filter(None, map(shutil.which, CHROMIUM)), None)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium_here(), args=["--no-sandbox"])
         yield browser.new_context(offline=True, color_scheme="light").new_page()
         browser.close()
