@@ -5,7 +5,6 @@ one's own; a wrong answer gets its name, the right one its green card. Nothing i
 """
 
 import io
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from PIL import Image, ImageChops, ImageColor, ImageDraw
 
+from editions.programs import chromium_here
 from sdpa_helpers.show.figures import KEY, OUTPUT, QUERY, VALUE, WEIGHT
 from tests.browser.harness import Lab, LabServer, chromium
 
@@ -232,9 +232,7 @@ def answer(film: Film, lab: Lab) -> None:
 
 def main() -> None:
     """Take them all."""
-    programs = map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))
-    program = next(filter(None, programs), None)
-    if not program:
+    if not (program := chromium_here()):
         sys.exit("No Chromium here: nothing was taken.")
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:

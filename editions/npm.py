@@ -2,9 +2,10 @@
 
 import fcntl
 import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
+
+from editions.programs import output_of
 
 HERE = Path(__file__).parent
 
@@ -32,15 +33,15 @@ def npm_folder() -> Path:
 
 def bundled(script: Path, into: Path) -> None:
     """Write a script of ours, and what it imports from npm, as one module: the same bytes on any machine."""
-    options = ["--bundle", "--format=esm", "--minify", "--charset=utf8", "--log-level=warning"]
     command = [
         "node",
         str(npm_folder() / "esbuild" / "bin" / "esbuild"),
         script.name,
-        *options,
-        f"--outfile={into.resolve()}",
+        "--bundle",
+        "--format=esm",
     ]
-    subprocess.run(command, cwd=script.parent, check=True)
+    command += ["--minify", "--charset=utf8", "--log-level=warning", f"--outfile={into.resolve()}"]
+    output_of(command, f"esbuild could not bundle {script.name}", cwd=script.parent)
 
 
 def _install(stamp: Path) -> None:
@@ -48,13 +49,6 @@ def _install(stamp: Path) -> None:
         raise NotInstalled(
             "npm is missing. Install Node.js 20 or newer, which brings it; the editions need it"
         )
-    done = subprocess.run(
-        ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"],
-        cwd=HERE,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise NotInstalled(f"`npm ci` failed in {HERE}:\n{done.stderr[-2000:]}")
+    command = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
+    output_of(command, f"`npm ci` failed in {HERE}", NotInstalled, cwd=HERE)
     stamp.touch()

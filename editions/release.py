@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from editions.archive.build import course_version
+from editions.programs import output_of
 from sdpa_helpers.classroom.editions import EDITIONS, Wanted, name_of, write_editions
 from sdpa_helpers.classroom.packing import LONG_AGO_EPOCH, write_sums, zip_folder
 from sdpa_helpers.classroom.release import TRACKS
@@ -51,9 +52,7 @@ def build_distributions(root: Path, into: Path) -> None:
     """The wheel and the source distribution. CannotBuild when hatchling fails."""
     environment = os.environ | {"SOURCE_DATE_EPOCH": str(LONG_AGO_EPOCH)}
     command = [sys.executable, "-m", "hatchling", "build", "-d", str(into)]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise CannotBuild(done.stdout + done.stderr)
+    output_of(command, "hatchling failed", CannotBuild, cwd=root, env=environment)
 
 
 def _editions(made: Path) -> Iterator[Path]:

@@ -52,9 +52,10 @@ def needs_program():
 def browser(needs, needs_program):
     """Headless Chromium, one for all tests of a process: Playwright runs once in it. Else they are skipped by name."""
     needs("playwright")
+    from editions.programs import CHROMIUM
     from tests.browser.harness import chromium
 
-    with chromium(needs_program("chromium", "chromium-browser", "google-chrome")) as opened:
+    with chromium(needs_program(*CHROMIUM)) as opened:
         yield opened
 
 

@@ -4,14 +4,12 @@ python -m editions.kit.paper        # build/print/instructors-kit.pdf, voting-ca
 """
 
 import re
-import shutil
 from pathlib import Path
 
 from markdown_it import MarkdownIt
-from playwright.sync_api import sync_playwright
 
 from editions.kit.pages import pages
-from editions.printing.build import PROGRAMS
+from editions.programs import page_to_print
 from sdpa_helpers.course.places import course_root
 
 HERE = Path(__file__).parent
@@ -70,17 +68,13 @@ def print_kit(into: Path) -> Path:
     """Print the kit and the cards into a folder; returns the kit's path. Needs Playwright and a Chromium."""
     into.mkdir(parents=True, exist_ok=True)
     folder = course_root() / "docs" / "instructors"
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        page = browser.new_page()
+    with page_to_print() as page:
         page.set_content(paper(folder))
         page.emulate_media(media="print")
         page.evaluate(_FIT % SHEET_MM)
         page.pdf(path=into / NAME, prefer_css_page_size=True, print_background=True, tagged=True)
         page.goto((folder / f"{CARDS}.html").as_uri())
         page.pdf(path=into / f"{CARDS}.pdf", format="A4", print_background=True, tagged=True)
-        browser.close()
     return into / NAME
 
 

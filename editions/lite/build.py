@@ -6,7 +6,6 @@ The runtime of Python is shared with the light pages, in a folder beside the sit
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -17,6 +16,7 @@ from editions.lite.contents import desk, write_contents
 from editions.lite.kernel import KERNEL_EXTENSION, settings, write_kernel
 from editions.lite.what_works import page
 from editions.look.pages import templates_in, write_look
+from editions.programs import output_of
 from sdpa_helpers.desk.launch import FRONT
 
 HERE = Path(__file__).parent
@@ -135,16 +135,11 @@ def _run_builder(source: Path, into: Path, folders: list[Path]) -> None:
         "source_date_epoch": EPOCH,
     }
     _write_json(source / "jupyter_lite_config.json", {"LiteBuildConfig": asked})
-    done = subprocess.run(
-        [sys.executable, "-m", "jupyterlite_core.app", "build"],
-        cwd=source,
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"JUPYTER_CONFIG_DIR": str(source)},
-    )
-    if done.returncode or not (into / "lab/index.html").is_file():
-        raise RuntimeError(f"JupyterLite could not be built:\n{(done.stdout + done.stderr)[-3000:]}")
+    command = [sys.executable, "-m", "jupyterlite_core.app", "build"]
+    failed, environment = "JupyterLite could not be built", os.environ | {"JUPYTER_CONFIG_DIR": str(source)}
+    told = output_of(command, failed, cwd=source, env=environment)
+    if not (into / "lab/index.html").is_file():
+        raise RuntimeError(f"{failed}:\n{told[-3000:]}")
 
 
 def _drop(site: Path) -> None:

@@ -1,6 +1,5 @@
 """A page that says what the browser edition can do and what needs an installation, from the notebooks' own tags."""
 
-import html
 import json
 from pathlib import Path
 from typing import NamedTuple
@@ -49,7 +48,7 @@ def page(root: Path) -> str:
         templates_in(HERE)
         .get_template("what_works.html")
         .render(
-            rows="\n".join(map(_row, what_works(root))),
+            lessons=what_works(root),
             exercises=len(exercises),
             points=f"{sum(exercise.max_points for exercise in exercises):g}",
         )
@@ -70,17 +69,3 @@ def _lesson(path: Path) -> Lesson:
     sections = tuple(Section(*key, count) for key, count in lacking.items())
     code = sum(cell["cell_type"] == "code" for cell in cells)
     return Lesson(path.stem, outline_of(path).title, code, sections)
-
-
-def _row(lesson: Lesson) -> str:
-    link = f'<a href="lab/index.html?path=notebooks/{lesson.name}.ipynb">{html.escape(lesson.title)}</a>'
-    some = "".join(f"<li>{_words(section)}</li>" for section in lesson.sections)
-    lacks = f"<ul>{some}</ul>" if some else "<span class=none>nothing</span>"
-    counted = f"all {lesson.cells}" if not lesson.sections else f"{lesson.run_here} of {lesson.cells}"
-    number = lesson.name.partition("_")[0]
-    return f"<tr><td>{number}</td><th scope=row>{link}</th><td>{counted}</td><td>{lacks}</td></tr>"
-
-
-def _words(section: Section) -> str:
-    cells = "" if section.cells == 1 else f", {section.cells} cells"
-    return f"<span>{html.escape(section.heading)}</span> <small>{section.needs}{cells}</small>"

@@ -1,20 +1,19 @@
 """Build the PDFs: one of each lesson, and the cheat sheet's."""
 
 import html
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from editions.printing.sheet import sheet_of
+from editions.programs import page_to_print
 from editions.slides.build import cells_of
 from editions.stored.formulas import draw
 from editions.stored.text import all_formulas
 from sdpa_helpers.course.places import course_root
 
 CHEAT_SHEET = "cheat-sheet"
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 _SMALL = 'style="width:100%;margin:0 20mm;font:8pt system-ui,sans-serif;color:#4b5763;display:flex;justify-content:'
 
@@ -36,10 +35,7 @@ def build_print(into: Path, names: Sequence[str] = ()) -> list[Path]:
     drawn = draw(
         all_formulas(c["source"] for some in cells.values() for c in some if c["cell_type"] == "markdown")
     )
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        page = browser.new_context(offline=True, color_scheme="light").new_page()
+    with page_to_print() as page:
         for name, some in cells.items():
             title = some[0]["source"].split("\n")[0].lstrip("# ")
             page.set_content(sheet_of(title, some, drawn))
@@ -52,7 +48,6 @@ def build_print(into: Path, names: Sequence[str] = ()) -> list[Path]:
                 print_background=True,
                 tagged=True,
             )
-        browser.close()
     return [into / f"{name}.pdf" for name in wanted]
 
 

@@ -13,7 +13,6 @@ from typing import Any
 from bs4 import BeautifulSoup
 from pygments.formatters import HtmlFormatter
 
-from editions.printing.chunks import chunks_of
 from editions.stored.formulas import Drawn
 from editions.stored.outputs import Asked, Part, parts_of
 from editions.stored.text import code_html, html_of, without_files
@@ -28,6 +27,7 @@ POINTS_OF_A_LINE = 478
 _LEFT_OUT = re.compile(
     r"^.*\*\*\d+ minutes\*\*.*$|^\[← .*$|^next: \[.*$|^\*\*Predict, then see\.\*\*.*$", re.MULTILINE
 )
+_DETAILS = re.compile(r"<details>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
 
 
 class Answers:
@@ -78,14 +78,19 @@ def sheet_of(title: str, cells: Sequence[Cell], drawn: Drawn) -> str:
 
 
 def _text(cell: Cell, drawn: Drawn, answers: Answers) -> str:
-    parts: list[str] = []
-    for chunk in chunks_of(_LEFT_OUT.sub("", cell["source"])):
-        inside = html_of(chunk.text, drawn)
-        if chunk.kind in ("answer", "hidden"):
-            title = "" if chunk.kind == "answer" else f"<h4>{chunk.title}</h4>"
-            inside = f'<p class="led">{chunk.title}: {answers.keep(title + inside)}</p>'
-        parts.append(inside)
+    """A text; what is folded in it stands at the end."""
+    text, *folded = _DETAILS.split(_LEFT_OUT.sub("", cell["source"]))
+    parts = [html_of(_apart(text), drawn)]
+    for title, inside, after in zip(folded[::3], folded[1::3], folded[2::3], strict=True):
+        heading = "" if title == "Answer" else f"<h4>{title}</h4>"
+        kept = answers.keep(heading + html_of(inside.strip(), drawn))
+        parts += [f'<p class="led">{title}: {kept}</p>', html_of(_apart(after), drawn)]
     return "\n".join(parts)
+
+
+def _apart(text: str) -> str:
+    """Markdown in which a formula on its own lines, or a list, is a block also where no empty line says so."""
+    return re.sub(r"\s*(?<!`)(\$\$.+?\$\$)([.,]?)\s*", r"\n\n\1\2\n\n", text, flags=re.DOTALL)
 
 
 def _code(cell: Cell, answers: Answers) -> str:

@@ -2,10 +2,10 @@
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 from editions.npm import npm_folder
+from editions.programs import output_of
 from editions.search.documents import documents
 
 HERE = Path(__file__).parent
@@ -21,13 +21,8 @@ def build_search(site: Path) -> None:
         {"url": one.address, "kind": one.kind, "title": one.title, "content": one.html}
         for one in documents(site)
     ]
-    subprocess.run(
-        ["node", str(HERE / "index.mjs"), str(npm_folder()), str(into.resolve())],
-        input=json.dumps(found),
-        text=True,
-        capture_output=True,
-        check=True,
-    )
+    command = ["node", str(HERE / "index.mjs"), str(npm_folder()), str(into.resolve())]
+    output_of(command, "Pagefind failed", input=json.dumps(found))
     for pattern in UNUSED:
         for path in into.glob(pattern):
             path.unlink()

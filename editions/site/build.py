@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from editions.browser.runtime import build_runtime
 from editions.front.page import write_front
 from editions.lite.build import build_lite
 from editions.museum.build import build_museum
+from editions.programs import output_of
 from editions.search.build import build_search
 from editions.site.kept import write_keeper
 from editions.site.source import WHOLE, lay_source
@@ -34,15 +34,7 @@ def build_pages(site: Path) -> None:
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", str(HERE)]
     command += ["-d", str(site.with_name(f"{site.name}-doctrees")), str(source), str(site)]
     places = [str(course_root()), *filter(None, [os.environ.get("PYTHONPATH")])]
-    done = subprocess.run(
-        command,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise NotBuilt(f"Sphinx says:\n{done.stderr[-4000:]}")
+    output_of(command, "Sphinx says", NotBuilt, env={**os.environ, "PYTHONPATH": os.pathsep.join(places)})
     for name in SPHINX_SEARCH:
         (site / name).unlink()
     for page in WHOLE:

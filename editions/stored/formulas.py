@@ -1,14 +1,14 @@
-"""Formulas as pictures, made once when a page is built: the page needs neither MathJax nor its fonts."""
+"""Formulas as pictures or MathML, made once when a page is built: it needs neither MathJax nor its fonts."""
 
 import html
 import json
 import re
-import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from editions.npm import npm_folder
+from editions.programs import output_of
 
 SCRIPT = Path(__file__).with_suffix(".mjs")
 
@@ -43,23 +43,26 @@ def draw(formulas: Iterable[Formula]) -> Drawn:
         RuntimeError: MathJax cannot read one of them.
     """
     wanted = list(dict.fromkeys(formulas))
-    if not wanted:
-        return {}
-    done = subprocess.run(
-        ["node", str(SCRIPT), str(npm_folder() / "mathjax" / "node-main.mjs")],
-        input=json.dumps([one._asdict() for one in wanted]),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"MathJax failed:\n{done.stderr[-2000:]}")
-    pictures = json.loads(done.stdout)
     name = 'role="img" aria-label="{}"'
     return {
         one: picture.replace('role="img"', name.format(html.escape(one.tex)), 1)
-        for one, picture in zip(wanted, pictures, strict=True)
+        for one, picture in zip(wanted, _made(wanted, "svg"), strict=True)
     }
+
+
+def mathml(formulas: Iterable[Formula]) -> Drawn:
+    """Each formula as MathML. RuntimeError as in `draw`."""
+    wanted = list(dict.fromkeys(formulas))
+    return dict(zip(wanted, _made(wanted, "mathml"), strict=True))
+
+
+def _made(formulas: list[Formula], kind: str) -> list[str]:
+    if not formulas:
+        return []
+    command = ["node", str(SCRIPT), str(npm_folder() / "mathjax" / "node-main.mjs"), kind]
+    return json.loads(
+        output_of(command, "MathJax failed", input=json.dumps([one._asdict() for one in formulas]))
+    )
 
 
 def take_out(text: str) -> tuple[str, list[Formula]]:

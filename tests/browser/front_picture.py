@@ -3,7 +3,6 @@
 import functools
 import http.server
 import io
-import shutil
 import tempfile
 import threading
 from pathlib import Path
@@ -11,8 +10,9 @@ from pathlib import Path
 from PIL import Image
 
 from editions.front import page
+from editions.programs import chromium_here
 
-from .gallery import CHROMIUM, COLOURS
+from .gallery import COLOURS
 from .harness import chromium
 
 SIZE = (1200, 630)
@@ -24,8 +24,7 @@ LESS = "header, .go { display: none !important } h1 { font-size: 43px; margin-to
 
 def store() -> None:
     """Take it anew."""
-    path = next(found for name in CHROMIUM if (found := shutil.which(name)))
-    with tempfile.TemporaryDirectory() as folder, chromium(path) as browser:
+    with tempfile.TemporaryDirectory() as folder, chromium(chromium_here()) as browser:
         page.write_front(Path(folder))
         handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)

@@ -9,7 +9,6 @@ import base64
 import io
 import json
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ import matplotlib
 import numpy as np
 from PIL import Image, ImageFilter
 
+from editions.programs import chromium_here
 from sdpa_helpers.course.session import check
 from sdpa_helpers.show.predict import Chosen, Option, Prediction, Question
 from sdpa_helpers.show.visualiser import SENTENCE, walk_through
@@ -28,7 +28,6 @@ from .harness import chromium, open_page
 
 STORED = Path(__file__).with_name("pictures")
 STORE_AGAIN = "python -m tests.browser.gallery"
-CHROMIUM = "chromium", "chromium-browser", "google-chrome"
 SHRINK = 4
 COLOURS = 256
 MOST, MEAN = 45.0, 1.6
@@ -201,8 +200,7 @@ def stored(name: str, theme: str) -> Image.Image:
 
 def store() -> None:
     """Take every picture anew."""
-    path = next(found for name in CHROMIUM if (found := shutil.which(name)))
-    with chromium(path) as browser:
+    with chromium(chromium_here()) as browser:
         gallery = Gallery(open_page(browser, width=980, reduced_motion="reduce"), contents())
         for theme in THEMES:
             for name, picture in gallery.pictures(theme).items():

@@ -3,6 +3,9 @@
 START_MS = 120_000
 """What Python may take to come, where other tests run beside it."""
 
+NOT_OFFLINE: dict = {"service_workers": "block"}
+"""Of a context in which pages keep nothing for later, 14 MB after a first check: that is for `test_offline`."""
+
 PASTE = """(content, text) => { const clipboardData = new DataTransfer();
     clipboardData.setData("text/plain", text);
     content.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true })); }"""

@@ -11,7 +11,7 @@ from sdpa_helpers.classroom.room.server import RoomServer
 from sdpa_helpers.classroom.room.store import Store
 from tests.browser.harness import open_page
 
-from .editor import START_MS, check, write
+from .editor import NOT_OFFLINE, START_MS, check, write
 from .test_lite import ANSWER, CHECK, SETUP, STUB, WRONG, Desk
 
 
@@ -70,7 +70,7 @@ def tried(room, name, times):
 
 def test_a_light_page_says_which_answer_it_was_and_what_the_instructor_tells(browser, room):
     address = f"http://127.0.0.1:{room.server_port}"
-    page = open_page(browser, address)
+    page = open_page(browser, address, **NOT_OFFLINE)
     page.set_default_timeout(START_MS)
     page.goto(address)
     page.wait_for_function("() => localStorage.getItem('sdpa-room')")

@@ -7,7 +7,7 @@ import pytest
 from editions.npm import bundled
 from editions.try_it import build, words
 from tests.browser.harness import open_page
-from tests.editions.editor import START_MS, paste, text_in
+from tests.editions.editor import NOT_OFFLINE, START_MS, paste, text_in
 from tests.editions.test_try_it import RIGHT
 
 BLOCKED = "window.blocked = []; document.onsecuritypolicyviolation = (e) => blocked.push(e.violatedDirective)"
@@ -17,7 +17,7 @@ LONG = RIGHT + "".join(f"# line {number}\n" for number in range(60))
 @pytest.fixture(scope="module")
 def page(browser, built_site, site_address):
     built_site("pyodide", "try")
-    opened = open_page(browser, site_address, height=800)
+    opened = open_page(browser, site_address, height=800, **NOT_OFFLINE)
     opened.set_default_timeout(START_MS)
     opened.add_init_script(BLOCKED)
     opened.goto(f"{site_address}/try/softmax.html")
@@ -146,7 +146,7 @@ def test_after_a_check_code_and_card_are_both_in_view(page):
 
 def test_in_a_lesson_the_frame_is_as_high_as_what_is_in_it(browser, built_site, site_address):
     built_site("pages", "pyodide", "try")
-    page = open_page(browser, site_address)
+    page = open_page(browser, site_address, **NOT_OFFLINE)
     page.goto(f"{site_address}/exercises/03_softmax.html")
     page.locator("details.try > summary").first.click()
     inside = page.frame_locator("details.try iframe").first

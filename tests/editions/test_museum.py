@@ -1,6 +1,7 @@
 """The museum: every mistake of every page has an address, where it runs; and what is pasted gets a name."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -37,8 +38,9 @@ def test_every_mistake_of_the_page_is_shown_once_with_the_line_that_differs(soft
 
 
 def test_a_line_that_only_has_other_brackets_does_not_differ():
-    room = room_of(find("attention"))
-    [one] = [one for one in room.exhibits if one.name == "no-scaling"]
+    exercise = find("attention")
+    [wrong] = [wrong for wrong in exercise.wrong if wrong.name == "no-scaling"]
+    [one] = room_of(replace(exercise, wrong=(wrong,))).exhibits
     assert not [line for line in one.lines if "return" in line.html]
     assert sum(line.sign == "+" for line in one.lines) == 1
 

@@ -4,6 +4,7 @@ import re
 import zlib
 
 import pytest
+from nbformat.v4 import new_markdown_cell
 
 from editions.slides.build import cells_of
 from sdpa_helpers.course.tracks import FOLDED, track_of_cells
@@ -95,8 +96,12 @@ def test_no_page_is_blank(printed):
     assert min(shown) > 150, "the lines above and below the text are about 50 letters"
 
 
-def test_a_text_is_cut_into_its_blocks():
-    from editions.printing.chunks import chunks_of
+def test_a_formula_and_a_list_stand_apart_where_no_empty_line_says_so():
+    from editions.printing.sheet import sheet_of
+    from editions.stored.formulas import Formula
 
-    kinds = [chunk.kind for chunk in chunks_of("## A\n\nText:\n\n$$x$$\n\nMore:\n- one\n- two")]
-    assert kinds == ["heading", "text", "formula", "text", "list"]
+    cell = new_markdown_cell("## A\n\nText:\n$$x$$\nMore:\n- one\n- two")
+    page = sheet_of("A", [cell], {Formula("x", True): "<svg>x</svg>"})
+    assert re.sub(r"\s", "", page).endswith(
+        "<h2>A</h2><p>Text:</p><p><svg>x</svg></p><p>More:</p><ul><li>one</li><li>two</li></ul></body></html>"
+    )

@@ -8,7 +8,7 @@ from sdpa_helpers.course.registry import all_exercises, all_written
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from tests.browser.harness import open_page
-from tests.editions.editor import START_MS, check, text_in, write
+from tests.editions.editor import NOT_OFFLINE, START_MS, check, text_in, write
 
 WRONG = (
     "def softmax(x, axis=-1):\n    e = np.exp(x - x.max())\n    return e / e.sum(axis=axis, keepdims=True)\n"
@@ -28,14 +28,14 @@ def address(built_site, site_address):
 @pytest.fixture(scope="module")
 def page(browser, address):
     """One page for all tests of this file: Python starts once or twice, not ten times."""
-    opened = open_page(browser, address.removesuffix("/try"), accept_downloads=True)
+    opened = open_page(browser, address.removesuffix("/try"), accept_downloads=True, **NOT_OFFLINE)
     opened.set_default_timeout(START_MS)
     opened.loaded = {}
     opened.context.on(
         "response",
         lambda r: (
-            None  # what it keeps for later, when the verdict is there, and what it has made of what it loaded
-            if r.request.service_worker or r.url.startswith("blob:")
+            None  # what it has made of what it loaded
+            if r.url.startswith("blob:")
             else opened.loaded.update({r.url: int(r.headers.get("content-length", 0))})
         ),
     )

@@ -6,7 +6,7 @@ import pytest
 
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from tests.browser.harness import open_page
-from tests.editions.editor import READ, text_in, write
+from tests.editions.editor import NOT_OFFLINE, READ, text_in, write
 from tests.editions.test_accessible import violations
 from tests.nightly import at_night
 
@@ -27,7 +27,7 @@ window.addEventListener = (kind, ...rest) => ["storage", "focus"].includes(kind)
 def light(browser, built_site, site_address):
     """`light()` is softmax's page in a browser that has kept nothing, without Python; `light.tab()` one more."""
     built_site("try")
-    first = open_page(browser, site_address)
+    first = open_page(browser, site_address, **NOT_OFFLINE)
     first.context.route("**/pyodide/**", lambda route: route.abort())
 
     def tab(page=None, name="softmax"):
