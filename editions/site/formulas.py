@@ -7,8 +7,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from editions.stored.formulas import Formula, draw
-from editions.try_it.markup import mathml_of
+from editions.stored.formulas import Formula, draw, mathml
 
 _DRAWN: dict[Formula, str] = {}
 
@@ -24,11 +23,11 @@ def draw_all(app: Sphinx, env: BuildEnvironment) -> None:
     pages = [env.get_doctree(name) for name in env.found_docs]
     kinds = (nodes.math, nodes.math_block)
     found = [*{_formula(node) for page in pages for kind in kinds for node in page.findall(kind)}]
-    pictures = draw(found)
-    for formula, said in zip(found, mathml_of([*map(tuple, found)]), strict=True):
+    pictures, said = draw(found), mathml(found)
+    for formula in found:
         tag, tex = "div" if formula.display else "span", html.escape(formula.tex)
         seen = re.sub('role="img"( aria-label="[^"]*")?', 'aria-hidden="true"', pictures[formula])
-        _DRAWN[formula] = f'<{tag} class="math" data-tex="{tex}">{seen}{said}</{tag}>'
+        _DRAWN[formula] = f'<{tag} class="math" data-tex="{tex}">{seen}{said[formula]}</{tag}>'
 
 
 def _formula(node: nodes.Element) -> Formula:
