@@ -1,6 +1,5 @@
 """The form of results/<student>/<notebook>.json: a result as JSON, and back."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, get_args
 
@@ -88,7 +87,7 @@ def from_json(data: Any) -> GradedNotebook:
         return GradedNotebook(
             student=data["student"],
             notebook=data["notebook"],
-            status=_known(data["status"], _STATUSES),
+            status=_known(data["status"], get_args(Status)),
             exercises=tuple(_exercise_from_json(name, e) for name, e in data["exercises"].items()),
             reason=data["reason"],
             flags=tuple(Flag(**flag) for flag in data["flags"]),
@@ -119,10 +118,8 @@ def _exercise_from_json(name: str, data: dict[str, Any]) -> Graded:
 
 
 def _case_from_json(data: dict[str, Any]) -> GradedCase:
-    given = data.copy()
-    given.pop("passed", None)
-    _known(given["status"], _CASE_STATUSES)
-    return GradedCase(**given)
+    _known(data["status"], get_args(CaseStatus))
+    return GradedCase(**{key: value for key, value in data.items() if key != "passed"})
 
 
 def _mark_from_json(data: dict[str, Any]) -> ShownMark:
@@ -130,10 +127,7 @@ def _mark_from_json(data: dict[str, Any]) -> ShownMark:
     return ShownMark(criteria, data["adjusted"], data["comment"], data["asked"])
 
 
-_STATUSES, _CASE_STATUSES = dict.fromkeys(get_args(Status)), dict.fromkeys(get_args(CaseStatus))
-
-
-def _known(status: str, among: Mapping[str, None]) -> Any:
+def _known(status: str, among: tuple[str, ...]) -> Any:
     if status not in among:
         raise NotAResult(f"the status {status!r} is unknown; expected one of {', '.join(among)}")
     return status
