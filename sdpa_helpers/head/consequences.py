@@ -122,15 +122,12 @@ def shown(one: Consequence) -> str:
     parts = [f"<p>{html.escape(one.more)}</p>"] if one.more else []
     if (pair := one.compared) is not None:
         asks = f"One list: {', '.join(pair.words)}."
-        what = (
-            "Rows ask, columns are looked at; "
-            if pair.is_weights
-            else "A row for each word, a vote for each drink; "
-        )
-        matrices = matrices_html(pair.yours.round(2), pair.ours.round(2)) or matrices_html(
-            pair.yours, pair.ours
-        )
-        parts += [f"<p>{html.escape(asks)} {what}what differs is framed.</p>{matrices}"] if matrices else []
+        rows = "A row for each word, a vote for each drink"
+        if pair.is_weights:
+            rows = "Rows ask, columns are looked at"
+        yours, ours = pair.yours, pair.ours
+        matrices = matrices_html(yours.round(2), ours.round(2)) or matrices_html(yours, ours)
+        parts += [f"<p>{html.escape(asks)} {rows}; what differs is framed.</p>{matrices}"] if matrices else []
     return "".join(parts)
 
 

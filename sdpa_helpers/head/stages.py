@@ -39,11 +39,7 @@ class Stages:
     """(n_q, n_k) → bool, True = may attend: asked for where nothing else hides a key."""
 
     def __post_init__(self) -> None:
-        given = [
-            name
-            for name in ("attention", "scores", "scaled", "weights", "mix", "mask")
-            if getattr(self, name) is not None
-        ]
+        given = [name for name in self.__dataclass_fields__ if getattr(self, name) is not None]
         for name in given:
             if not callable(getattr(self, name)):
                 came = type(getattr(self, name)).__name__

@@ -72,10 +72,9 @@ def _one_after_the_other(asked: Asked, attention: Attention) -> np.ndarray:
         np.array(attention(q, k, v, None)[0]) for q, k, v in each
     ]  # copies: one may return the same array again
     if {out.shape for out in outs} == {(*asked.q.shape[1:-1], asked.v.shape[-1])}:
-        given = answered(np.stack(outs), asked.q, asked.v)
-    else:
-        given = np.array([answered(out, q, v) for out, (q, _, v) in zip(outs, each, strict=True)])
-    return given == asked.lists.right
+        return answered(np.stack(outs), asked.q, asked.v) == asked.lists.right
+    given = [answered(out, q, v) for out, (q, _, v) in zip(outs, each, strict=True)]
+    return np.array(given) == asked.lists.right
 
 
 def _within_a_hundredth(asked: Asked, attention: Attention) -> np.ndarray:
@@ -193,12 +192,8 @@ def right_in(world: World, attention: Attention) -> np.ndarray:
 
 @cache
 def _made(world: World) -> Asked:
-    """What is asked in a world; read only, for it is the same each time."""
-    made = world.make(looks_up())
-    for array in (*made.lists, *made[1:]):
-        if array is not None:
-            array.flags.writeable = False
-    return made
+    """What is asked in a world: the same each time, for functions get copies."""
+    return world.make(looks_up())
 
 
 def share(world: World, attention: Attention) -> float:
