@@ -14,7 +14,7 @@ from typing import Any
 
 from editions.browser.runtime import LOCK, ROOT, build_runtime
 from editions.lite.contents import desk, write_contents
-from editions.lite.kernel import KERNEL_EXTENSION, settings, write_kernel
+from editions.lite.kernel import KERNEL_EXTENSION, settings, write_image, write_kernel
 from editions.lite.what_works import page
 from editions.look.pages import write_look
 from sdpa_helpers.desk.launch import FRONT
@@ -85,6 +85,7 @@ def extensions(temporary: Path) -> list[Path]:
 def add_kernel_and_desk(site: Path, pyodide: Path) -> None:
     """Tell the application where its kernel is, and that this is the course."""
     lock = write_kernel(site / "kernel", pyodide)
+    write_image(lock, pyodide)
     _write_json(site / "desk.json", desk(ROOT))
     path = site / "jupyter-lite.json"
     config = json.loads(path.read_text(encoding="utf-8"))
@@ -96,7 +97,7 @@ def add_kernel_and_desk(site: Path, pyodide: Path) -> None:
         "exposeAppInBrowser": True,
     }
     data.setdefault("disabledExtensions", []).extend(["@jupyterlab/apputils-extension:announcements"])
-    data.setdefault("litePluginSettings", {})[KERNEL_PLUGIN] = settings(site, pyodide, lock)
+    data.setdefault("litePluginSettings", {})[KERNEL_PLUGIN] = settings(site, lock)
     _write_json(path, config)
     _name_kernel(site)
 
