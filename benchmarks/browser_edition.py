@@ -118,8 +118,8 @@ def measure(browser: Any, address: str, way: Callable[[Page, str], None]) -> dic
     context.on(
         "response",
         lambda r: (
-            None  # what it keeps for later
-            if r.request.service_worker
+            None  # what it keeps for later, and what it has made of what it loaded
+            if r.request.service_worker or r.url.startswith("blob:")
             else loaded.update({r.url: int(r.headers.get("content-length", 0))})
         ),
     )

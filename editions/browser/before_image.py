@@ -1,6 +1,5 @@
 """What Python runs before an image of its memory is made: imports, and one check, which imports the rest."""
 
-import gc
 import json
 import linecache
 import re
@@ -17,5 +16,4 @@ session._last_hints.clear()
 linecache.clearcache()
 re.purge()
 del WRONG, json, linecache, numpy, re, reply, session
-gc.collect()
-del gc
+__import__("gc").collect()

@@ -12,6 +12,15 @@ self.image = (() => {
   const BEGINS = 5 << 20; // bytes: all that is not zero before Python starts
   const LOADED = 8, PLACE = 3, TABLE = 5, CONTENT = 7; // of a library's record: a byte, and words
 
+  /** A packed file, once it is here, as a response. */
+  async function inflated(file, type = "application/octet-stream") {
+    const body = new Response(await file).body.pipeThrough(new DecompressionStream("gzip"));
+    return new Response(body, { headers: { "Content-Type": type } });
+  }
+
+  const compiled = (file) => WebAssembly.compileStreaming(inflated(file, "application/wasm"));
+  const opened = async (file) => unpacked(await (await inflated(file)).arrayBuffer());
+
   /** What is in an archive: {name: its bytes}. Four bytes say how long the list is, then come the list and the files. */
   function unpacked(archive) {
     const end = 4 + new DataView(archive).getUint32(0, true);
@@ -76,10 +85,19 @@ self.image = (() => {
     module.HEAP32[counting(module)] = counter;
   }
 
+  /** Python's list of what is loaded is Pyodide's own again: else nothing that is there already would be known. */
+  function knowLoaded(api) {
+    const known = api.getExpectedKeys;
+    api.getExpectedKeys = () => [...known().slice(0, -1), api.public_api.loadedPackages];
+  }
+
   /** Start Python: its compiled code, these files, and an image, where there is one. `options` are told loadPyodide. */
   async function python(options, code, files, from = null) {
-    const make = self._createPyodideModule;
+    const make = self._createPyodideModule, own = self.fetch;
+    let api = null;
+    self.fetch = async (address, ...more) => (`${address?.url ?? address}`.endsWith(".wasm") ? new Response("") : own(address, ...more));
     self._createPyodideModule = async (settings) => {
+      api = settings.API;
       settings.instantiateWasm = (imports, receive) => {
         WebAssembly.instantiate(code, imports).then((instance) => receive(instance, code));
         return {};
@@ -87,15 +105,16 @@ self.image = (() => {
       settings.preRun.push(({ FS }) => lay(FS, files));
       if (from) settings.wasmMemory = new WebAssembly.Memory({ initial: from.memory.length / PAGE, maximum: MOST });
       const module = await make(settings);
-      if (from) await restore(module, from, files);
+      if (from) await restore(module, from, files).then(() => knowLoaded(api));
       return module;
     };
+    const image = from && { _loadSnapshot: from.header.slice(), _snapshotDeserializer: (name) => api.public_api[name] };
     try {
-      return await self.loadPyodide({ ...SAME, ...options, ...(from && { _loadSnapshot: from.header.slice() }) });
+      return await self.loadPyodide({ ...options, ...SAME, ...image, env: { ...options.env, ...SAME.env } });
     } finally {
-      self._createPyodideModule = make;
+      Object.assign(self, { _createPyodideModule: make, fetch: own });
     }
   }
 
-  return { unpacked, python, begun, counting, sumOf, exchange, MOST, PLACE, TABLE, CONTENT };
+  return { compiled, opened, unpacked, python, begun, counting, sumOf, exchange, MOST, PLACE, TABLE, CONTENT };
 })();

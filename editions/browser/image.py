@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
 
@@ -26,25 +26,40 @@ WARM = HERE / "before_image.py"
 PACKED = ".packed"
 """Not ".gz", which some servers unpack on the way: the page would then get another file than it expects."""
 CODE = ("pyodide.asm.js", "pyodide.asm.wasm")
-FILES = tuple(f"{name}{PACKED}" for name in (*CODE, "light-files", "light-memory"))
+LIGHT = "light"
+FILES = tuple(f"{name}{PACKED}" for name in (*CODE, f"{LIGHT}-files", f"{LIGHT}-memory"))
+BARE_LOCK = "lock.json"
 IMAGE = ("about", "header", "memory")
 """What the maker writes."""
 NOT_RUN = (".pyi", ".pyx", ".pxd", ".h", ".c", ".a", ".dist-info/RECORD")
 """Endings of a wheel's files that nothing reads which runs."""
-NOT_HERE = (".dist-info/", "/tests/", "numpy/f2py/")
+NOT_HERE = ("/tests/", "numpy/f2py/")
 """Folders of the same kind."""
 
 
-def image_files(runtime: dict[str, bytes], wheels: Iterable[bytes], lock: bytes) -> dict[str, bytes]:
-    """File name → content of SCRIPT and FILES, from Pyodide's files, the wheels, and a lock file without packages.
+def light_files(runtime: dict[str, bytes], wheels: Iterable[bytes]) -> dict[str, bytes]:
+    """File name → content of SCRIPT and FILES, from Pyodide's files and the wheels.
 
     Raises:
         RuntimeError: Node is missing, or Python could not be started in it; the text says how.
     """
-    files = archive({"lock.json": lock} | laid(wheels))
-    memory = archive(_made({**runtime, SCRIPT.name: SCRIPT.read_bytes(), "files": files}))
-    large = {name: runtime[name] for name in CODE} | {"light-files": files, "light-memory": memory}
-    return {SCRIPT.name: SCRIPT.read_bytes()} | {f"{name}{PACKED}": packed(it) for name, it in large.items()}
+    files = {name: content for name, content in laid(wheels).items() if ".dist-info/" not in name}
+    files |= {BARE_LOCK: bare_lock(runtime)}
+    code = {f"{name}{PACKED}": packed(runtime[name]) for name in CODE}
+    return code | {SCRIPT.name: SCRIPT.read_bytes()} | image_files(LIGHT, runtime, files, WARM, {})
+
+
+def image_files(
+    kind: str, runtime: Mapping[str, bytes], files: dict[str, bytes], warm: Path, env: dict[str, str]
+) -> dict[str, bytes]:
+    """Two packed archives: these files, and the image of a Python with them that has run the script `warm`."""
+    both = {"files": archive(files), "memory": archive(_made(runtime, archive(files), warm, env))}
+    return {f"{kind}-{name}{PACKED}": packed(content) for name, content in both.items()}
+
+
+def bare_lock(runtime: Mapping[str, bytes]) -> bytes:
+    """A lock file of the same Pyodide without packages: all are laid already."""
+    return json.dumps({"info": json.loads(runtime["pyodide-lock.json"])["info"], "packages": {}}).encode()
 
 
 def laid(wheels: Iterable[bytes]) -> dict[str, bytes]:
@@ -68,17 +83,19 @@ def packed(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)
 
 
-def _made(files: dict[str, bytes]) -> dict[str, bytes]:
+def _made(runtime: Mapping[str, bytes], files: bytes, warm: Path, env: dict[str, str]) -> dict[str, bytes]:
     """The image of Python's memory, by Node."""
     node = shutil.which("node")
     if node is None:
         raise RuntimeError("node is missing: install Node.js 20 or newer")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        for name in ("pyodide.mjs", "python_stdlib.zip", SCRIPT.name, "files", *CODE):
-            (folder / name).write_bytes(files[name])
-        command = [node, str(MAKER), temporary]
-        done = subprocess.run(command, input=WARM.read_bytes(), capture_output=True, check=False)
+        needed = {name: runtime[name] for name in ("pyodide.mjs", "python_stdlib.zip", *CODE)}
+        needed |= {SCRIPT.name: SCRIPT.read_bytes(), "files": files, BARE_LOCK: bare_lock(runtime)}
+        for name, content in needed.items():
+            (folder / name).write_bytes(content)
+        command = [node, str(MAKER), temporary, json.dumps(env)]
+        done = subprocess.run(command, input=warm.read_bytes(), capture_output=True, check=False)
         if done.returncode:
             raise RuntimeError(
                 f"The image of Python's memory could not be made:\n{done.stderr.decode()[-2000:]}"

@@ -1,6 +1,6 @@
 // Make the image of Python's memory that image.js starts from: the same bytes for the same files, on any day.
 //
-//   node editions/browser/make_image.mjs FOLDER < what Python runs before the image is made
+//   node editions/browser/make_image.mjs FOLDER '{"NAME": "of the environment"}' < what Python runs before the image is made
 //
 // FOLDER has Pyodide's files, image.js, and `files`, an archive. Writes about, header and memory into it.
 import fs from "node:fs";
@@ -8,6 +8,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 
 const folder = path.resolve(process.argv[2]);
+const env = JSON.parse(process.argv[3]);
 const at = (name) => path.join(folder, name);
 const BIGGEST = 1 << 24, SMALLEST = 32; // bytes, of the blocks that are emptied
 
@@ -57,8 +58,7 @@ globalThis.loadPyodide = (await import(pathToFileURL(at("pyodide.mjs")))).loadPy
 await import(pathToFileURL(at("image.js")));
 const { image } = globalThis;
 const archive = fs.readFileSync(at("files"));
-const { "lock.json": lock, ...files } = image.unpacked(archive.buffer.slice(archive.byteOffset, archive.byteOffset + archive.length));
-fs.writeFileSync(at("lock.json"), lock);
+const files = image.unpacked(archive.buffer.slice(archive.byteOffset, archive.byteOffset + archive.length));
 
 // The same memory that a page makes, kept from the moment at which a page takes it over.
 const make = globalThis._createPyodideModule;
@@ -71,14 +71,16 @@ globalThis._createPyodideModule = (settings) => {
   };
   return make(settings);
 };
-const options = { indexURL: folder, lockFileURL: at("lock.json"), _makeSnapshot: true };
+const options = { indexURL: folder, lockFileURL: at("lock.json"), env, _makeSnapshot: true };
 const python = await image.python(options, new WebAssembly.Module(fs.readFileSync(at("pyodide.asm.wasm"))), files);
 python.runPython(fs.readFileSync(0, "utf8"));
 const module = python._module;
 const about = { sum: image.sumOf(begun), libraries: libraries(module, image), table: module.wasmTable.length };
 module.HEAP32[image.counting(module)] = 0;
 empty(module, memory);
-const snapshot = python.makeMemorySnapshot();
+for (const name of Object.keys(python.loadedPackages)) delete python.loadedPackages[name]; // found again in a page
+const nameOf = (value) => Object.getOwnPropertyNames(python).find((name) => python[name] === value); // one of Pyodide's functions
+const snapshot = python.makeMemorySnapshot({ serializer: nameOf });
 const start = snapshot.length - module.HEAPU8.length;
 image.exchange(snapshot.subarray(start), begun);
 fs.writeFileSync(at("about"), JSON.stringify(about));

@@ -92,7 +92,7 @@ def build_runtime(
     files[LOCK] = lock_bytes(theirs["info"], entries | {"sdpa-helpers": full, "sdpa-lessons": lessons})
     light = [entries[name] for name in sorted(closure(entries, needs["light"]))]
     packed = [files[entry["file_name"]] for entry in [*light, ours]]
-    files |= image.image_files(files, packed, lock_bytes(theirs["info"], {}))
+    files |= image.light_files(files, packed)
     _write(into, files)
     return into
 

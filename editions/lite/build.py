@@ -13,7 +13,7 @@ from typing import Any
 
 from editions.browser.runtime import LOCK, ROOT, build_runtime
 from editions.lite.contents import desk, write_contents
-from editions.lite.kernel import KERNEL_EXTENSION, settings, write_kernel
+from editions.lite.kernel import KERNEL_EXTENSION, settings, write_image, write_kernel
 from editions.lite.what_works import page
 from editions.look.pages import templates_in, write_look
 from editions.programs import output_of
@@ -85,6 +85,7 @@ def extensions(temporary: Path) -> list[Path]:
 def add_kernel_and_desk(site: Path, pyodide: Path) -> None:
     """Tell the application where its kernel is, and that this is the course."""
     lock = write_kernel(site / "kernel", pyodide)
+    write_image(lock, pyodide)
     bar = templates_in(HERE).from_string('{% import "look.html" as look %}{{ look.bar("../../") }}').render()
     _write_json(site / "desk.json", {**desk(ROOT), "bar": bar})
     first = site / "lab" / "index.html"  # light or dark is chosen before anything is painted
@@ -100,7 +101,7 @@ def add_kernel_and_desk(site: Path, pyodide: Path) -> None:
         "exposeAppInBrowser": True,
     }
     data.setdefault("disabledExtensions", []).extend(["@jupyterlab/apputils-extension:announcements"])
-    data.setdefault("litePluginSettings", {})[KERNEL_PLUGIN] = settings(site, pyodide, lock)
+    data.setdefault("litePluginSettings", {})[KERNEL_PLUGIN] = settings(site, lock)
     _write_json(path, config)
     _name_kernel(site)
 

@@ -9,12 +9,14 @@ from anywhere.
 import json
 import os
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from editions.browser import image
 from editions.browser.fetch import write_atomically
 from editions.browser.our_wheel import OurWheel, empty_wheel, named, pure_wheel
-from editions.browser.runtime import LOCK, lock_bytes, our_entry
+from editions.browser.runtime import LOCK, RUNTIME_FILES, closure, lock_bytes, our_entry
 from editions.lite import fonts
 
 EMPTY = ("jedi", "micropip")
@@ -27,8 +29,10 @@ DEPENDS = {
     "pyodide-kernel": ["comm", "ipykernel", "ipython", "traitlets"],
     fonts.NAME: ["matplotlib"],
 }
-HOME = "/drive/.sdpa"
+ENVIRONMENT = {"HOME": "/home/pyodide", "SDPA_HOME": "/drive/.sdpa"}
 """Points and predictions: in the browser's own storage, as the notebooks are. Jupyter hides names with a dot."""
+LOADER = Path(__file__).with_name("python.js")
+WARM = Path(__file__).with_name("before_image.py")
 
 KERNEL_EXTENSION = Path(sys.prefix) / "share/jupyter/labextensions/@jupyterlite/pyodide-kernel-extension"
 
@@ -45,8 +49,29 @@ def write_kernel(into: Path, pyodide: Path) -> Path:
         entry = our_entry(name, wheel, [_name(wheel)], DEPENDS.get(name, []))
         packages[name] = entry | {"file_name": f"{prefix}/{wheel.file_name}"}
         write_atomically(into / wheel.file_name, wheel.content)
-    write_atomically(into / LOCK, lock_bytes(lock["info"], _list_follows(packages)))
+    packages = _list_follows(packages)
+    write_atomically(into / LOCK, lock_bytes(lock["info"], packages))
     return into / LOCK
+
+
+def write_image(lock: Path, pyodide: Path) -> None:
+    """Write beside the lock file what the kernel starts from: files of what it loads, and an image of its memory."""
+    packages = json.loads(lock.read_text(encoding="utf-8"))["packages"]
+    names = sorted(closure(packages, [*LOADED, *EMPTY]))
+    wheels = [(pyodide / packages[name]["file_name"]).read_bytes() for name in names]
+    runtime = {name: (pyodide / name).read_bytes() for name in (*RUNTIME_FILES, LOCK)}
+    files = image.image_files("kernel", runtime, image.laid(wheels), WARM, ENVIRONMENT)
+    for name, content in files.items():
+        write_atomically(lock.parent / name, content)
+    version = _version(image.SCRIPT.read_bytes(), *files.values())
+    there = os.path.relpath(pyodide, lock.parent).replace(os.sep, "/")
+    script = LOADER.read_text(encoding="utf-8").replace("../../pyodide/", f"{there}/")
+    script = script.replace('VERSION = ""', f'VERSION = "{version}"')
+    (lock.parent / LOADER.name).write_text(script, encoding="utf-8")
+
+
+def _version(*contents: bytes) -> str:
+    return sha256(b"".join(contents)).hexdigest()[:10]
 
 
 def _wheels(drawing: Path) -> list[OurWheel]:
@@ -66,19 +91,21 @@ def _list_follows(packages: dict[str, Entry]) -> dict[str, Entry]:
     return packages | asking | imports
 
 
-def settings(site: Path, pyodide: Path, lock: Path) -> dict[str, Any]:
+def settings(site: Path, lock: Path) -> dict[str, Any]:
     """What JupyterLite's kernel extension is told. Addresses are relative to the site, so it works under any path."""
+
+    loader = lock.with_name(LOADER.name)
 
     def from_site(path: Path) -> str:
         return "./" + os.path.relpath(path, site).replace(os.sep, "/")
 
     return {
-        "pyodideUrl": from_site(pyodide / "pyodide.js"),
+        "pyodideUrl": f"{from_site(loader)}?v={_version(loader.read_bytes())}",
         "disablePyPIFallback": True,
         "loadPyodideOptions": {
             "lockFileURL": from_site(lock),
             "packages": [*LOADED, *EMPTY],
-            "env": {"HOME": "/home/pyodide", "SDPA_HOME": HOME},
+            "env": ENVIRONMENT,
         },
     }
 

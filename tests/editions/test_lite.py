@@ -111,6 +111,13 @@ def graded(file):
     return {one.name: one.points for one in result.exercises}
 
 
+def test_the_kernel_starts_from_an_image_of_its_memory(desk):
+    desk.type(SETUP, "import sys\nprint(sys._emscripten_info.runtime)")
+    assert (
+        desk.run(SETUP).inner_text().strip() == "a browser"
+    )  # what Python believes where the image was made
+
+
 def test_keys_pressed_in_a_panel_stay_in_it(desk):
     desk.type(SETUP, "import sdpa_helpers as sdpa\nsdpa.walk_through()")  # as lesson 00 begins
     cells = desk.page.evaluate("jupyterapp.shell.currentWidget.content.widgets.length")

@@ -23,22 +23,16 @@ reply`;
     return files.get(name);
   }
 
-  async function unpacked(name, type = "application/octet-stream") {
-    const bytes = new Blob([await later(`${name}.packed`).promise]);
-    return new Response(bytes.stream().pipeThrough(new DecompressionStream("gzip")), { headers: { "Content-Type": type } });
-  }
-
-  const archive = async (name) => self.image.unpacked(await (await unpacked(name)).arrayBuffer());
+  const packed = (name) => later(`${name}.packed`).promise;
 
   async function started() {
     const own = self.fetch;
-    const compiled = WebAssembly.compileStreaming(unpacked("pyodide.asm.wasm", "application/wasm"));
-    const memory = archive("light-memory").catch(() => null);
-    const { "lock.json": lock, ...laid } = await archive("light-files");
+    const compiled = self.image.compiled(packed("pyodide.asm.wasm"));
+    const memory = self.image.opened(packed("light-memory")).catch(() => null);
+    const laid = await self.image.opened(packed("light-files"));
     self.fetch = async (address) => {
-      const name = new URL(address?.url ?? address).href.slice(HOME.length);
-      const here = { "lock.json": lock, "pyodide.asm.wasm": "" }; // what it asks for and is given otherwise
-      return new Response(here[name] ?? (await later(name).promise));
+      const name = new URL(address).href.slice(HOME.length);
+      return new Response(laid[name] ?? (await later(name).promise));
     };
     const begin = async (from) => {
       const python = await self.image.python({ indexURL: HOME, lockFileURL: `${HOME}lock.json` }, await compiled, laid, from);
