@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks import common_checks
 from sdpa_helpers.checking.diagnose import points_of, try_out
 from sdpa_helpers.checking.exercise import Exercise
-from sdpa_helpers.classroom.answers_as_written import ENDING, Entry, answers_to, function_of, read
+from sdpa_helpers.classroom.answers_as_written import ENDING, CorpusAnswer, answers_to, function_of, read
 from sdpa_helpers.course.generated import keep_page, with_tables
 from sdpa_helpers.course.registry import find
 
@@ -78,7 +78,7 @@ def _all(asked: Exercise) -> Iterator[Subject]:
         yield from (_written(kind, entry) for entry in entries)
 
 
-def _written(kind: str, entry: Entry) -> Subject:
+def _written(kind: str, entry: CorpusAnswer) -> Subject:
     true = frozenset(name.removeprefix("?") for name in entry.names)
     return Subject("right" if entry.right else kind, entry.title, true, function_of(entry))
 

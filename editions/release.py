@@ -16,7 +16,7 @@ from pathlib import Path
 
 from editions.archive.build import course_version
 from editions.programs import output_of
-from sdpa_helpers.classroom.editions import EDITIONS, Wanted, name_of, write_editions
+from sdpa_helpers.classroom.editions import EDITIONS, EditionOrder, name_of, write_editions
 from sdpa_helpers.classroom.packing import LONG_AGO_EPOCH, write_sums, zip_folder
 from sdpa_helpers.classroom.release import TRACKS
 from sdpa_helpers.course.places import course_root
@@ -60,7 +60,7 @@ def _editions(made: Path) -> Iterator[Path]:
     for track in TRACKS:
         for edition in EDITIONS[:2]:
             folder = made / f"{name_of(edition, track)}-{course_version()}"
-            for _ in write_editions(folder, Wanted(edition, track)):
+            for _ in write_editions(folder, EditionOrder(edition, track)):
                 pass
             yield zip_folder(folder)
 

@@ -30,7 +30,7 @@ class Unobtainable(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedFile:
     """One file, known by its content. `requirement` names it on PyPI where it is there ("" where it is not)."""
 
     file_name: str
@@ -63,7 +63,7 @@ class Places:
         return self.cache or platformdirs.user_cache_path("sdpa-helpers") / "browser"
 
 
-def gather(wanted: Iterable[Wanted], places: Places) -> dict[str, bytes]:
+def gather(wanted: Iterable[WantedFile], places: Places) -> dict[str, bytes]:
     """File name → content of everything wanted, each with the hash it should have.
 
     Raises:
@@ -71,7 +71,7 @@ def gather(wanted: Iterable[Wanted], places: Places) -> dict[str, bytes]:
     """
     missing, found, refused = {one.file_name: one for one in wanted}, {}, []
 
-    def take(where: str, read: Callable[[Wanted], bytes | None]) -> None:
+    def take(where: str, read: Callable[[WantedFile], bytes | None]) -> None:
         for one in list(missing.values()):
             content = read(one)
             if content is None:
@@ -109,7 +109,7 @@ def _read(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def _other_hash(wanted: Wanted, content: bytes) -> str | None:
+def _other_hash(wanted: WantedFile, content: bytes) -> str | None:
     came = sha256(content).hexdigest()
     return None if came == wanted.sha256 else came
 
@@ -119,18 +119,18 @@ def _keep(files: dict[str, bytes], cache: Path) -> None:
         write_atomically(cache / name, content)
 
 
-def _from_pypi(wanted: list[Wanted], places: Places, folder: Path):
+def _from_pypi(wanted: list[WantedFile], places: Places, folder: Path):
     named = [one.requirement for one in wanted if one.requirement]
     _pip_download(named, folder)
     return "PyPI", lambda one: _read(folder / one.file_name)
 
 
-def _from_carrier(wanted: list[Wanted], places: Places, folder: Path):
+def _from_carrier(wanted: list[WantedFile], places: Places, folder: Path):
     del wanted  # it is one file, and large
     _pip_download([places.carrier.requirement], folder)
     wheels = [wheel for wheel in folder.glob("*.whl") if zipfile.is_zipfile(wheel)]
 
-    def read(one: Wanted) -> bytes | None:
+    def read(one: WantedFile) -> bytes | None:
         inside = f"{places.carrier.folder}/{one.file_name}"
         for wheel in wheels:
             with contextlib.suppress(zipfile.BadZipFile, KeyError), zipfile.ZipFile(wheel) as archive:
@@ -140,22 +140,22 @@ def _from_carrier(wanted: list[Wanted], places: Places, folder: Path):
     return places.carrier.requirement, read
 
 
-def _from_distribution(wanted: list[Wanted], places: Places, folder: Path):
+def _from_distribution(wanted: list[WantedFile], places: Places, folder: Path):
     del wanted, folder
     read = _reader(places.distribution)
     return places.distribution or "", lambda one: None if one.requirement else read(one)
 
 
-def _from_mirror(wanted: list[Wanted], places: Places, folder: Path):
+def _from_mirror(wanted: list[WantedFile], places: Places, folder: Path):
     del wanted, folder
     return places.mirror or "", _reader(places.mirror)
 
 
-def _reader(address: str | None) -> Callable[[Wanted], bytes | None]:
+def _reader(address: str | None) -> Callable[[WantedFile], bytes | None]:
     """What reads files below an address, until it cannot be reached."""
     reached = address is not None
 
-    def read(one: Wanted) -> bytes | None:
+    def read(one: WantedFile) -> bytes | None:
         nonlocal reached
         if not reached:
             return None
@@ -181,7 +181,7 @@ def _pip_download(requirements: list[str], folder: Path) -> None:
     subprocess.run([*command, *pure, "-d", str(folder), *requirements], capture_output=True, check=False)
 
 
-def _what_to_do(missing: Iterable[Wanted], refused: list[str], places: Places) -> str:
+def _what_to_do(missing: Iterable[WantedFile], refused: list[str], places: Places) -> str:
     lines = [f"  {one.file_name}  sha256 {one.sha256}" for one in missing]
     wrong = ["", "These came, but are not what they should be:", *(f"  {line}" for line in refused)]
     return "\n".join(

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from editions.browser import image
-from editions.browser.fetch import Carrier, Places, Unobtainable, Wanted, gather, write_atomically
+from editions.browser.fetch import Carrier, Places, Unobtainable, WantedFile, gather, write_atomically
 from editions.browser.our_wheel import OurWheel, empty_wheel, our_wheel
 from editions.npm import npm_folder
 
@@ -127,7 +127,7 @@ def needed(sources: Sources, kind: str) -> list[str]:
     )
 
 
-def pure_entry(name: str, source: Entry, content: bytes, wanted: Wanted) -> Entry:
+def pure_entry(name: str, source: Entry, content: bytes, wanted: WantedFile) -> Entry:
     """The lock file's entry of a pure wheel from PyPI."""
     return _entry(
         name, source["version"], wanted.file_name, content, top_level(content), source.get("depends", [])
@@ -167,13 +167,13 @@ def _entry(
     }
 
 
-def _of_pyodide(entry: Entry) -> Wanted:
-    return Wanted(entry["file_name"], entry["sha256"])
+def _of_pyodide(entry: Entry) -> WantedFile:
+    return WantedFile(entry["file_name"], entry["sha256"])
 
 
-def _of_pypi(name: str, source: Entry) -> Wanted:
+def _of_pypi(name: str, source: Entry) -> WantedFile:
     file_name = f"{name.replace('-', '_')}-{source['version']}-py3-none-any.whl"
-    return Wanted(file_name, source["sha256"], f"{name}=={source['version']}")
+    return WantedFile(file_name, source["sha256"], f"{name}=={source['version']}")
 
 
 def _canonical(name: str) -> str:

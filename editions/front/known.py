@@ -40,7 +40,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownLine:
     """A line, what the head answers with it, and its card."""
 
     line: str
@@ -66,13 +66,13 @@ def right_drink() -> str:
     return looks_up().drinks[int(SHOWN.right[0])]
 
 
-def known(line: str) -> Known:
+def known(line: str) -> KnownLine:
     """What a page would be told of this line."""
     asked = {"lesson": LESSON, "name": EXERCISE, "answers": {EXERCISE: DEFINED + line}}
     verdict, head = (json.loads(reply(json.dumps({"ask": ask, **asked}))) for ask in ("check", "head"))
     told = json.loads(head["text"])
     looked = Looked(told["answer"], tuple(told["weights"]))
-    return Known(line, verdict["mistake"].replace("-", " "), looked, from_the_root(verdict["card"]))
+    return KnownLine(line, verdict["mistake"].replace("-", " "), looked, from_the_root(verdict["card"]))
 
 
 def from_the_root(card: str) -> str:

@@ -24,7 +24,7 @@ ABOUT = (
 
 
 @dataclass(frozen=True)
-class Row:
+class LessonRow:
     """A lesson in the table."""
 
     address: str
@@ -70,12 +70,12 @@ def as_html() -> str:
     )
 
 
-def lessons(root: Path) -> list[Row]:
+def lessons(root: Path) -> list[LessonRow]:
     """The lessons, what each answers, and the minutes of its short and of the long way."""
     found = []
     for lesson in (FIRST, *LESSONS):
         minutes = minutes_of(root, lesson)
         each = tuple(f"{minutes[name]} min" if name in minutes else "" for name in STORY)
         question = FIRST_QUESTION if lesson == FIRST else sheet_of(lesson).question
-        found.append(Row(f"lessons/{lesson}.html", title_of(lesson), question, each))
+        found.append(LessonRow(f"lessons/{lesson}.html", title_of(lesson), question, each))
     return found

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from editions.kit.plans import Day, Plan, minutes_in_class, plans, short_minutes
-from editions.kit.questions import Asked, asked
+from editions.kit.questions import ClassQuestion, asked
 from editions.kit.words import Words, has_board, words_of
 from editions.kit.wrong_answers import Mistake, collection_size, likely_mistakes
 from sdpa_helpers.classroom.course_map import FIRST, title_of
@@ -63,7 +63,7 @@ def _minutes(lesson: str) -> str:
     )
 
 
-def _question(question: Asked, number: int) -> str:
+def _question(question: ClassQuestion, number: int) -> str:
     told = f"{question.about} {question.question}".strip()
     return (
         f"**{number}.** {_markdown(told)}\n\n"

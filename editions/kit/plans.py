@@ -34,7 +34,7 @@ class DoesNotFit(ValueError):
 
 
 @dataclass(frozen=True)
-class Row:
+class PlanRow:
     """One part of a day."""
 
     starts: str
@@ -61,7 +61,7 @@ class Day:
     name: str
     starts: str
     ends: str
-    rows: tuple[Row, ...]
+    rows: tuple[PlanRow, ...]
     reserve: int
     """Minutes that are left over."""
     homework: tuple[Homework, ...] = ()
@@ -132,7 +132,7 @@ def _day(day: Mapping[str, Any], with_homework: bool) -> Day:
     for row in day["rows"]:
         minutes, what = _read_row(row)
         rounded = math.ceil(minutes / ROUNDED_TO) * ROUNDED_TO
-        rows.append(Row(f"{now:%H:%M}", rounded, what, next(iter(row))))
+        rows.append(PlanRow(f"{now:%H:%M}", rounded, what, next(iter(row))))
         now += timedelta(minutes=rounded)
     reserve = (end - now) // timedelta(minutes=1)
     if reserve < 0:

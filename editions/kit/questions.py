@@ -11,7 +11,7 @@ from sdpa_helpers.course.questions import predictions_of
 from sdpa_helpers.show.predict import Option, rich
 
 
-class Asked(NamedTuple):
+class ClassQuestion(NamedTuple):
     """A question to ask a class."""
 
     question: str
@@ -21,7 +21,7 @@ class Asked(NamedTuple):
     """What one has to know first, where the lesson has said it before."""
 
 
-def asked(lesson: str, question: ToAsk) -> Asked:
+def asked(lesson: str, question: ToAsk) -> ClassQuestion:
     """A prediction with its right answer, and the wrong one to expect.
 
     LookupError: the lesson or its stored notebook has no such question. ValueError: the tempting answer is right.
@@ -34,7 +34,7 @@ def asked(lesson: str, question: ToAsk) -> Asked:
     right = _right_option(lesson, name, options)
     if options[tempting - 1] is right:
         raise ValueError(f"{lesson}, {name}: answer {tempting} is right, so it is no mistake")
-    return Asked(known[name].question, right, options[tempting - 1], question.about)
+    return ClassQuestion(known[name].question, right, options[tempting - 1], question.about)
 
 
 def _right_option(lesson: str, name: str, options: tuple[Option, ...]) -> Option:

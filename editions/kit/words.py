@@ -18,7 +18,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from sdpa_helpers.course.content import Entry, Paragraph, Section, home_of, page_of
+from sdpa_helpers.course.content import ContentEntry, Paragraph, Section, home_of, page_of
 
 _NEEDED = ("Goal", "Begin", "On the board", "Show", "Skip", "End with")
 _QUESTIONS, _HOMEWORK = "Questions", "Homework first"
@@ -67,8 +67,8 @@ def words_of(lesson: str) -> Words | None:
     asked, first = known.get(_QUESTIONS), known.get(_HOMEWORK)
     return Words(
         *(_text(known[title]) for title in _NEEDED),
-        tuple(_to_ask(asked, entry) for entry in asked.of(Entry)) if asked else (),
-        tuple(entry.text for entry in first.of(Entry)) if first else (),
+        tuple(_to_ask(asked, entry) for entry in asked.of(ContentEntry)) if asked else (),
+        tuple(entry.text for entry in first.of(ContentEntry)) if first else (),
     )
 
 
@@ -81,7 +81,7 @@ def _text(section: Section) -> str:
     return "\n\n".join(text.text for text in section.of(Paragraph))
 
 
-def _to_ask(section: Section, entry: Entry) -> ToAsk:
+def _to_ask(section: Section, entry: ContentEntry) -> ToAsk:
     found = _QUESTION.fullmatch(entry.text)
     if not found:
         raise section.wrong("`- name_of_a_prediction · tempting 1` is expected", entry.line)

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from editions.look.pages import templates_in
 from sdpa_helpers.course.articles import ARTICLES
-from sdpa_helpers.course.claim import Entry
+from sdpa_helpers.course.claim import LedgerRow
 from sdpa_helpers.course.ledger_page import VERDICTS, came_out, cases_told, doubles, place, stored_entries
 from sdpa_helpers.course.registry import all_claims
 from sdpa_helpers.course.verdict_rules import RULES
@@ -26,12 +26,12 @@ SIGNS = {"right": "✓", "needs a condition": "±", "wrong": "✗", "not shown":
 _WHERE = re.compile(r'href="where:(\w+):([^"]*)"')
 
 
-def entries_of(root: Path) -> list[Entry]:
+def entries_of(root: Path) -> list[LedgerRow]:
     """All claims with the numbers that are stored."""
     return stored_entries(all_claims(), (root / "docs" / "ledger.json").read_text(encoding="utf-8"))
 
 
-def as_source(entries: Sequence[Entry]) -> str:
+def as_source(entries: Sequence[LedgerRow]) -> str:
     """The page as Markdown for Sphinx."""
     verdicts = [(verdict.replace(" ", "-"), verdict) for verdict in VERDICTS]
     articles = [(article.letter, f"{article.letter}: {article.what}") for article in ARTICLES]
@@ -82,7 +82,7 @@ def rich(text: str) -> Markup:
     return Markup(re.sub(r"\b([A-Za-z])_\{?([a-z]+)\}?(?!\w)", r"\1<sub>\2</sub>", words))
 
 
-def _row(entry: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
+def _row(entry: LedgerRow, entries: Sequence[LedgerRow]) -> dict[str, Any]:
     alike = doubles(entry, entries)
     lesson, section = heading_wanted(entry.claim.where)
     articles = " ".join(one.claim.article for one in (entry, *alike))
@@ -97,7 +97,7 @@ def _row(entry: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
     }
 
 
-def _count(entries: Sequence[Entry], letter: str, verdict: str = "") -> int:
+def _count(entries: Sequence[LedgerRow], letter: str, verdict: str = "") -> int:
     """How many claims of an article, or of all, have a verdict, or any."""
     return sum(letter in ("", e.claim.article) and verdict in ("", e.verdict) for e in entries)
 

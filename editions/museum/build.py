@@ -9,7 +9,7 @@ from pathlib import Path
 from docutils.nodes import make_id
 
 from editions.look.pages import templates_in, write_look
-from editions.museum.exhibits import NOT_HERE, Room, room_of
+from editions.museum.exhibits import NOT_HERE, MuseumRoom, room_of
 from sdpa_helpers.course.registry import LESSONS, all_exercises, sheet_of
 
 HERE = Path(__file__).parent
@@ -35,7 +35,7 @@ def build_museum(into: Path, lessons: Iterable[str] = LESSONS) -> None:
     (into / "index.html").write_text(text, encoding="utf-8")
 
 
-def rooms_of(lesson: str) -> list[Room]:
+def rooms_of(lesson: str) -> list[MuseumRoom]:
     """A lesson's exercises with mistakes of their own."""
     those = [one for one in all_exercises().values() if one.lesson == lesson]
     return [room_of(one) for one in those if one.wrong and not one.name.startswith(NOT_HERE)]

@@ -68,7 +68,7 @@ class Exhibit:
 
 
 @dataclass(frozen=True)
-class Room:
+class MuseumRoom:
     """The mistakes of one exercise."""
 
     exercise: Exercise
@@ -82,12 +82,14 @@ class Room:
         return self.exercise.name
 
 
-def room_of(exercise: Exercise) -> Room:
+def room_of(exercise: Exercise) -> MuseumRoom:
     """All mistakes of an exercise, in the order of its page, each name once."""
     counted, collected = how_often(exercise.name)
     first = {wrong.name: wrong for wrong in reversed(exercise.wrong)}
     names = dict.fromkeys(wrong.name for wrong in exercise.wrong)
-    return Room(exercise, tuple(_exhibit(exercise, first[name], counted[name]) for name in names), collected)
+    return MuseumRoom(
+        exercise, tuple(_exhibit(exercise, first[name], counted[name]) for name in names), collected
+    )
 
 
 def _exhibit(exercise: Exercise, wrong: WrongAnswer, answers: int) -> Exhibit:

@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from pygments.formatters import HtmlFormatter
 
 from editions.stored.formulas import Drawn
-from editions.stored.outputs import Asked, Part, parts_of
+from editions.stored.outputs import Part, ShownQuestion, parts_of
 from editions.stored.text import code_html, html_of, without_files
 from sdpa_helpers.course.tracks import FOLDED, Track, minutes_in_words, track_of_cells
 
@@ -98,12 +98,14 @@ def _code(cell: Cell, answers: Answers) -> str:
     lines = source.split("\n")
     outputs = parts_of(cell.get("outputs", ()))
     # A line that only calls for a card, a table or a question says nothing on paper.
-    only_calls = len(lines) == 1 and all(isinstance(part, Asked) or part.kind == "card" for part in outputs)
+    only_calls = len(lines) == 1 and all(
+        isinstance(part, ShownQuestion) or part.kind == "card" for part in outputs
+    )
     parts = (
         [] if only_calls and outputs else [mono("code", code_html(source), max(map(len, lines)), len(lines))]
     )
     for part in outputs:
-        parts.append(_question(part, answers) if isinstance(part, Asked) else shown(part))
+        parts.append(_question(part, answers) if isinstance(part, ShownQuestion) else shown(part))
     return "\n".join(parts)
 
 
@@ -136,7 +138,7 @@ def _without_buttons(card: str) -> str:
     return str(page)
 
 
-def _question(asked: Asked, answers: Answers) -> str:
+def _question(asked: ShownQuestion, answers: Answers) -> str:
     choices = "".join(f"<li>{answer.text}</li>" for answer in asked.answers)
     reasons = "".join(
         f'<li class="{"right" if answer.right else "wrong"}">{answer.text}: {answer.because}</li>'

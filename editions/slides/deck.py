@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from editions.slides.outline import Outline, OutlineError, Part, Slide
 from editions.stored.formulas import Drawn
-from editions.stored.outputs import Asked, parts_of
 from editions.stored.outputs import Part as Output
+from editions.stored.outputs import ShownQuestion, parts_of
 from editions.stored.text import code_html, html_of
 from sdpa_helpers.course.registry import find
 
@@ -69,15 +69,15 @@ class Lesson:
     def outputs(self, name: str) -> list[Output]:
         """What a cell left; of a question what is shown with its answer."""
         parts = parts_of(self.cell(name).get("outputs", ()))
-        flat = [one for part in parts for one in (part.shown if isinstance(part, Asked) else (part,))]
+        flat = [one for part in parts for one in (part.shown if isinstance(part, ShownQuestion) else (part,))]
         if not flat:
             raise OutlineError(f"slides.md of {self.name}: the cell {name!r} shows nothing")
         return flat
 
-    def asked(self, prediction: str) -> Asked:
+    def asked(self, prediction: str) -> ShownQuestion:
         """A question as it was stored."""
         parts = parts_of(self.cell(self.asks.get(prediction, prediction)).get("outputs", ()))
-        found = next((part for part in parts if isinstance(part, Asked)), None)
+        found = next((part for part in parts if isinstance(part, ShownQuestion)), None)
         if found is None:
             raise OutlineError(f"slides.md of {self.name}: no prediction {prediction!r}")
         return found
@@ -181,7 +181,7 @@ def _picture(outputs: list[Output], pick: str) -> str:
     return f'<div class="grows {part.kind}">{part.html}</div>'
 
 
-def _choices(asked: Asked) -> str:
+def _choices(asked: ShownQuestion) -> str:
     """The answers; the reason of the right one, and what was measured, once they are revealed."""
     short = all(len(re.sub(r"<[^>]+>", "", answer.text)) <= SHORT_CHOICE for answer in asked.answers)
     rows = "".join(
@@ -196,7 +196,7 @@ def _choices(asked: Asked) -> str:
     )
 
 
-def _expected(asked: Asked, name: str) -> str:
+def _expected(asked: ShownQuestion, name: str) -> str:
     """What a speaker is told of a question: what people answer, and why."""
     reasons = "".join(
         f"<li><strong>{'✓' if answer.right else '✗'} {answer.text}</strong>: {answer.because}</li>"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from bs4 import BeautifulSoup, Tag
 
 
-class Answer(NamedTuple):
+class AnswerOption(NamedTuple):
     """One of the answers to a question, as HTML."""
 
     text: str
@@ -16,13 +16,13 @@ class Answer(NamedTuple):
     right: bool
 
 
-class Asked(NamedTuple):
+class ShownQuestion(NamedTuple):
     """A prediction, or a question about earlier lessons."""
 
     title: str
     """Predict, or Remember · 1 of 3."""
     question: str
-    answers: tuple[Answer, ...]
+    answers: tuple[AnswerOption, ...]
     measured: str
     """"Measured: 5.", as HTML."""
     after: str
@@ -45,9 +45,9 @@ class Part(NamedTuple):
     """Of a figure: its pixels."""
 
 
-def parts_of(outputs: Iterable[Mapping[str, Any]]) -> list[Asked | Part]:
+def parts_of(outputs: Iterable[Mapping[str, Any]]) -> list[ShownQuestion | Part]:
     """Everything that a cell's outputs show, in their order."""
-    parts: list[Asked | Part] = []
+    parts: list[ShownQuestion | Part] = []
     for output in outputs:
         if output["output_type"] == "stream":
             parts.append(text_part(_whole(output["text"])))
@@ -68,7 +68,7 @@ def text_part(text: str) -> Part:
     return Part("text", html.escape("\n".join(lines)), len(lines), max(map(len, lines)))
 
 
-def _of_html(text: str) -> list[Asked | Part]:
+def _of_html(text: str) -> list[ShownQuestion | Part]:
     if "Show the answer" in text:
         page = BeautifulSoup(text, "html.parser")
         return [_asked(place) for place in page.find_all("div", attrs={"data-key": True})]
@@ -93,7 +93,7 @@ def _figure(text: str) -> Part:
     return Part("figure", found[0], 0, *size)
 
 
-def _asked(place: Tag) -> Asked:
+def _asked(place: Tag) -> ShownQuestion:
     head = _one(place, "p")
     title = _one(head, "strong").extract().get_text().rstrip(".")
     answers = [li.decode_contents() for li in _one(place, "ol").find_all("li")]
@@ -103,7 +103,7 @@ def _asked(place: Tag) -> Asked:
     reasons = _one(folded, "ul").extract()
     said = list(folded.find_all("p", recursive=False))
     shown = [part for part in folded.find_all(recursive=False) if part.name != "p"]
-    return Asked(
+    return ShownQuestion(
         title,
         head.decode_contents().strip(),
         tuple(_answer(text, li) for text, li in zip(answers, reasons.find_all("li"), strict=True)),
@@ -113,11 +113,11 @@ def _asked(place: Tag) -> Asked:
     )
 
 
-def _answer(text: str, reason: Tag) -> Answer:
+def _answer(text: str, reason: Tag) -> AnswerOption:
     right = reason.get_text().startswith("✓")
     _one(reason, "strong").extract()
     because = re.sub(r"^\s*[✓✗]\s*:?\s*", "", reason.decode_contents())
-    return Answer(text, because.strip(), right)
+    return AnswerOption(text, because.strip(), right)
 
 
 def _shown(part: Tag) -> Part:

@@ -129,7 +129,7 @@ def scaled_dot_product_attention(
             would lose.
     """
     wants = Wants(enable_gqa, dropout_p, return_weights, return_lse)
-    asked = Asked(attn_mask, is_causal, scale, mask_mod, score_mod)
+    asked = ScoreArguments(attn_mask, is_causal, scale, mask_mod, score_mod)
     call = _checked(query, key, value, asked, wants)
     chosen = choice.choose(backend, call).backend
     wants = Wants(bool(enable_gqa), call.dropout_p, call.return_weights, call.return_lse)
@@ -170,11 +170,11 @@ def explain_backend(
         TypeError, ValueError: what scaled_dot_product_attention refuses before it computes.
     """
     wants = Wants(enable_gqa, dropout_p, return_weights, return_lse)
-    asked = Asked(attn_mask, is_causal, scale, mask_mod, score_mod)
+    asked = ScoreArguments(attn_mask, is_causal, scale, mask_mod, score_mod)
     return choice.choose(backend, _checked(query, key, value, asked, wants))
 
 
-class Asked(NamedTuple):
+class ScoreArguments(NamedTuple):
     """What the caller said of the scores, before it is checked: `layout.Rule` is what comes of it."""
 
     attn_mask: Any
@@ -184,7 +184,7 @@ class Asked(NamedTuple):
     score_mod: Any
 
 
-def _checked(query: Any, key: Any, value: Any, asked: Asked, wants: Wants) -> call_facts.Call:
+def _checked(query: Any, key: Any, value: Any, asked: ScoreArguments, wants: Wants) -> call_facts.Call:
     """What the call is; an error if it is none."""
     attn_mask, is_causal, scale, mask_mod, score_mod = asked
     kind = arguments.common_kind(query, key, value, attn_mask)

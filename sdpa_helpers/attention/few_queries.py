@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sdpa_helpers.attention.layout import Answer, Head, heads_of, leading_shape
+from sdpa_helpers.attention.layout import BackendResult, Head, heads_of, leading_shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +30,8 @@ READING = 8  # a number of a key that must come from memory takes as long as so 
 
 
 def attend(
-    attention: Callable[..., Answer], arrays: Head, rule: Rule, wants: Wants, *, by_heads: bool = False
-) -> Answer:
+    attention: Callable[..., BackendResult], arrays: Head, rule: Rule, wants: Wants, *, by_heads: bool = False
+) -> BackendResult:
     """attention(arrays, rule, wants), sooner where there are few queries.
 
     by_heads: whether `attention` leaves it to others to use all cores, and serves a single head as it does all.
@@ -50,7 +50,9 @@ def attend(
     return unpack(answer, *query.shape[-3:-1]) if packs else answer
 
 
-def each_head(attention: Callable[..., Answer], arrays: Head, rule: Rule, wants: Wants) -> Answer:
+def each_head(
+    attention: Callable[..., BackendResult], arrays: Head, rule: Rule, wants: Wants
+) -> BackendResult:
     """The same, with BLAS on one thread; large heads in several threads. NumPy arrays, and no mods."""
     from sdpa_helpers.attention import threads  # whose package is not needed to import this one
 
@@ -59,7 +61,7 @@ def each_head(attention: Callable[..., Answer], arrays: Head, rule: Rule, wants:
     indices = list(heads_of(lead))
     numbers = n_k * (arrays.key.shape[-1] + arrays.value.shape[-1])
     cost = numbers * max(n_q, READING)
-    found: dict[Shape, Answer] = {}
+    found: dict[Shape, BackendResult] = {}
     with threads.one_thread_in_blas() as allowed:
         if min(allowed, threads.cores(), len(indices)) < 2 or numbers < MANY_OF_A_HEAD:
             return attention(arrays, rule, wants)
@@ -70,7 +72,9 @@ def each_head(attention: Callable[..., Answer], arrays: Head, rule: Rule, wants:
 
         threads.for_each(work, indices, lambda _: cost, lambda: None)
     parts = zip(*(found[index] for index in indices), strict=True)  # of all heads: outputs, weights, lse
-    return Answer(*(None if of[0] is None else np.stack(of).reshape(*lead, *of[0].shape) for of in parts))
+    return BackendResult(
+        *(None if of[0] is None else np.stack(of).reshape(*lead, *of[0].shape) for of in parts)
+    )
 
 
 def can_pack(arrays: Head, rule: Rule, wants: Wants) -> bool:
@@ -94,10 +98,10 @@ def pack(arrays: Head) -> Head:
     return Head(query.reshape(*lead, groups, heads // groups * n_q, d_k), key, value)
 
 
-def unpack(answer: Answer, heads: int, n_q: int) -> Answer:
+def unpack(answer: BackendResult, heads: int, n_q: int) -> BackendResult:
     """The answer to the call that was packed: dimensions (groups, group · n_q) as (heads, n_q) again."""
     output, weights, lse = answer
-    return Answer(
+    return BackendResult(
         output.reshape(*output.shape[:-3], heads, n_q, output.shape[-1]),
         None if weights is None else weights.reshape(*weights.shape[:-3], heads, n_q, weights.shape[-1]),
         None if lse is None else lse.reshape(*lse.shape[:-2], heads, n_q),

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sdpa_helpers.attention import few_queries, fitting, machine, worth
-from sdpa_helpers.attention.layout import Answer, Head
+from sdpa_helpers.attention.layout import BackendResult, Head
 from sdpa_helpers.attention.variants.block_mask import BlockMask
 from sdpa_helpers.attention.worth import Worth
 
@@ -184,7 +184,7 @@ def _numpy_cannot(call: Call) -> str:
     return ""
 
 
-def run(name: str, arrays: Head, rule: Rule, wants: Wants) -> Answer:
+def run(name: str, arrays: Head, rule: Rule, wants: Wants) -> BackendResult:
     """The answer of that backend, as the kind of array that the query is."""
     takes = BACKENDS[name].kind
     query = arrays.query
@@ -205,7 +205,7 @@ def run(name: str, arrays: Head, rule: Rule, wants: Wants) -> Answer:
             answer = few_queries.attend(attention, given, rule, wants, by_heads=name == "numpy")
     if BACKENDS[name].worth.loading:
         worth.remember(BACKENDS[name].module, query, rule.mask)
-    return Answer(
+    return BackendResult(
         _like(query, answer.output),
         _like(query, answer.weights) if wants.return_weights else None,
         _like(query, answer.lse, answer.lse.dtype) if wants.return_lse else None,

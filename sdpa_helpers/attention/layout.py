@@ -82,7 +82,7 @@ class Wants(NamedTuple):
     return_lse: bool = False
 
 
-class Answer(NamedTuple):
+class BackendResult(NamedTuple):
     """What a backend returns; weights and lse may be None unless they were asked for."""
 
     output: Any  # (..., n_q, d_v)

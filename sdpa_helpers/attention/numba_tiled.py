@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg.cython_blas  # noqa: F401  what np.dot calls in compiled code: known to `threads.py` from here on
 
 from sdpa_helpers.attention import numba_kernels, threads
-from sdpa_helpers.attention.layout import Answer, Head, Rule, Shape, State, Tiles, Wants, leading_shape
+from sdpa_helpers.attention.layout import BackendResult, Head, Rule, Shape, State, Tiles, Wants, leading_shape
 from sdpa_helpers.attention.numba_kernels import Derivative, Matrices, Task
 from sdpa_helpers.attention.variants.block_mask import BlockMask
 from sdpa_helpers.attention.walk import tiles_for
@@ -42,10 +42,10 @@ def cannot(call: Call) -> str:
     return "it never holds all weights, so it cannot return them" if call.return_weights else ""
 
 
-def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+def attention(arrays: Head, rule: Rule, wants: Wants) -> BackendResult:
     """The attended values, in the dtype of the query, and each query's LSE."""
     whole = attention_forward(arrays, rule, wants.enable_gqa)
-    return Answer(whole.output, lse=whole.lse() if wants.return_lse else None)
+    return BackendResult(whole.output, lse=whole.lse() if wants.return_lse else None)
 
 
 def attention_forward(arrays: Head, rule: Rule, enable_gqa: bool = False) -> State:
@@ -55,7 +55,7 @@ def attention_forward(arrays: Head, rule: Rule, enable_gqa: bool = False) -> Sta
     shapes = (heads, n_q, d_v), (heads, n_q), (heads, n_q)
     whole = State(*(np.empty(shape, call.matrices.query.dtype) for shape in shapes))
 
-    def work(piece: Piece, room: Room) -> None:
+    def work(piece: Piece, room: ThreadMemory) -> None:
         for task in room.tasks(piece):
             if rule.score_mod is None:
                 numba_kernels.attend(call.matrices, task, room.scratch, whole)
@@ -114,7 +114,7 @@ def attention_backward(
         Head(d_query, np.zeros_like(matrices.key), np.zeros_like(matrices.value)) for _ in range(sums)
     ]
 
-    def work(piece: Piece, room: Room) -> None:
+    def work(piece: Piece, room: ThreadMemory) -> None:
         for task in room.tasks(piece):
             numba_kernels.attend_backward(matrices, task, room.scratch, derivative, gradients[piece.share])
 
@@ -149,8 +149,8 @@ class Described(NamedTuple):
     def rule_of(self, head: int) -> Rule:
         return self.rule.at(tuple(map(int, np.unravel_index(head, self.lead))), self.lead)
 
-    def room(self) -> Room:
-        return Room(self)
+    def room(self) -> ThreadMemory:
+        return ThreadMemory(self)
 
     def cost(self, piece: Piece) -> float:
         """Multiply-adds of the forward pass, roughly: as if no mask hid anything."""
@@ -184,7 +184,7 @@ class Described(NamedTuple):
         return sorted(pieces, key=lambda piece: piece.share)  # those with the same tiles one after the other
 
 
-class Room:
+class ThreadMemory:
     """A thread's own memory: the scores of a tile, or of two in the backward pass; and tasks, to use again."""
 
     def __init__(self, call: Described) -> None:

@@ -58,7 +58,7 @@ class Run(NamedTuple):
     number: int  # of the gradients that it adds to: no other run adds to the same matrices of these
 
 
-class Known(NamedTuple):
+class SharedByThreads(NamedTuple):
     """What all threads read."""
 
     plan: Plan
@@ -75,7 +75,7 @@ def attention_backward(
     plan = plan_of(arrays, rule, enable_gqa, TILES)
     working = plan.arrays.query.dtype
     whole = whole._replace(output=as_blas_takes_it(whole.output, working))
-    known = Known(plan, whole, as_blas_takes_it(grad_output, working))
+    known = SharedByThreads(plan, whole, as_blas_takes_it(grad_output, working))
     runs = list(runs_of(plan))
     gradients = [Head(*(np.zeros(x.shape, working) for x in arrays))]
     for _ in range(max((run.number for run in runs), default=0)):
@@ -129,7 +129,9 @@ class Keys(NamedTuple):
     are_rough: bool
 
 
-def backward_run(run: Run, known: Known, gradients: Head, rooms: tuple[np.ndarray, np.ndarray]) -> None:
+def backward_run(
+    run: Run, known: SharedByThreads, gradients: Head, rooms: tuple[np.ndarray, np.ndarray]
+) -> None:
     """Adds to the gradients what comes through the output of these queries."""
     for some, of_some in itertools.groupby(run.blocks, lambda rows: rows.some):
         head, rule = known.plan.arrays.some_at(some, known.plan.lead), known.plan.rule
@@ -147,7 +149,7 @@ def backward_run(run: Run, known: Known, gradients: Head, rooms: tuple[np.ndarra
 
 
 def backward_rows(
-    rows: Rows, keys: Keys, known: Known, gradients: Head, rooms: tuple[np.ndarray, np.ndarray]
+    rows: Rows, keys: Keys, known: SharedByThreads, gradients: Head, rooms: tuple[np.ndarray, np.ndarray]
 ) -> None:
     """As `backward_run`, for one block of queries; gradients: of its heads."""
     plan, some, these = known.plan, rows.some, slice(rows.first, rows.last)

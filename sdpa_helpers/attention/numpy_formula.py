@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdpa_helpers.attention.layout import (
-    Answer,
+    BackendResult,
     Head,
     Rule,
     Shape,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 
-def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+def attention(arrays: Head, rule: Rule, wants: Wants) -> BackendResult:
     """The attended values and the weights that multiplied them, in the dtype of the query."""
     query, key, value = arrays  # (..., n_q, d_k), (..., n_k, d_k), (..., n_k, d_v)
     dtype = query.dtype
@@ -46,7 +46,7 @@ def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
     weights = softmax(scores, axis=-1)  # over the keys: each query's row adds up to 1
     output = weights @ value  # (..., n_q, d_v)
     lse = logsumexp(scores) if wants.return_lse else None
-    return Answer(output.astype(dtype, copy=False), weights.astype(dtype, copy=False), lse)
+    return BackendResult(output.astype(dtype, copy=False), weights.astype(dtype, copy=False), lse)
 
 
 def change_scores(scores: Any, rule: Rule, lead: Shape) -> Any:

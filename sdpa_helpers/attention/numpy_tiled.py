@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sdpa_helpers.attention import numpy_backward
-from sdpa_helpers.attention.layout import Answer, Head, Rule, State, Tiles, Wants
+from sdpa_helpers.attention.layout import BackendResult, Head, Rule, State, Tiles, Wants
 from sdpa_helpers.attention.numpy_plan import (
     EXP2_IS_FAST,
     Plan,
@@ -70,13 +70,13 @@ def cannot(call: Call) -> str:
     return "it never holds all weights, so it cannot return them" if call.return_weights else ""
 
 
-def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+def attention(arrays: Head, rule: Rule, wants: Wants) -> BackendResult:
     """The attended values, in the dtype of the query, and each query's LSE."""
     whole = attention_forward(arrays, rule, wants.enable_gqa)
-    return Answer(whole.output, None, whole.lse() if wants.return_lse else None)
+    return BackendResult(whole.output, None, whole.lse() if wants.return_lse else None)
 
 
-class Room(NamedTuple):
+class TileMemory(NamedTuple):
     """Memory that a thread uses again for each tile."""
 
     scores: np.ndarray
@@ -94,12 +94,12 @@ def attention_forward(arrays: Head, rule: Rule, enable_gqa: bool = False) -> Sta
         lambda rows, room: attend(rows, plan, room, whole),
         rows_of_all,
         lambda rows: multiply_adds(rows, plan),
-        lambda: Room(room_for(plan), np.empty(most * d_v, working)),
+        lambda: TileMemory(room_for(plan), np.empty(most * d_v, working)),
     )
     return whole._replace(output=whole.output.astype(arrays.query.dtype, copy=False))
 
 
-def attend(rows: Rows, plan: Plan, room: Room, whole: State, careful: bool = False) -> None:
+def attend(rows: Rows, plan: Plan, room: TileMemory, whole: State, careful: bool = False) -> None:
     """Some queries of some heads against all keys that they see: writes to `whole`, which is 0.
 
     It begins without a maximum. Where scores are not `proved` to be small, each tile is looked at; from the first one
@@ -152,7 +152,7 @@ def attend(rows: Rows, plan: Plan, room: Room, whole: State, careful: bool = Fal
     return None
 
 
-def attend_again(rows: Rows, plan: Plan, room: Room, whole: State) -> None:
+def attend_again(rows: Rows, plan: Plan, room: TileMemory, whole: State) -> None:
     """`attend`, careful, after what it has written is put back to 0."""
     for array in whole.some_at(rows.some, plan.lead):
         array[:, rows.first : rows.last] = 0

@@ -131,7 +131,7 @@ def largest_norms(vectors: torch.Tensor, working: torch.dtype) -> torch.Tensor:
 # Tiles of scores -------------------------------------------------------------------------------------------
 
 
-class Part(NamedTuple):
+class ScoreTile(NamedTuple):
     """A tile of scores, the same for all heads of a run."""
 
     rows: slice  # of the queries
@@ -146,12 +146,12 @@ class Part(NamedTuple):
     is_far: bool
 
 
-class Step(NamedTuple):
+class TileStep(NamedTuple):
     """A tile of some heads, and in which of some ways its scores are made."""
 
     heads: range
     arrays: Head  # (heads, …, …), of all queries and keys
-    part: Part
+    part: ScoreTile
     scale: float
     # No largest score need be subtracted: no exponential overflows, nor do those of a row vanish.
     is_small: bool
@@ -169,7 +169,7 @@ class Step(NamedTuple):
         return LOG2_E if self.part.is_far else 1.0
 
 
-def steps_of(arrays: Head, rule: Rule, lead: Shape, tiles: Tiles) -> Iterator[Step]:
+def steps_of(arrays: Head, rule: Rule, lead: Shape, tiles: Tiles) -> Iterator[TileStep]:
     """All tiles of all heads. Heads take turns, so that what is added to a tile stays near while all use it."""
     n_q, n_k = arrays.query.shape[-2], arrays.key.shape[-2]
     dtype = torch.promote_types(arrays.query.dtype, torch.float32)
@@ -188,10 +188,12 @@ def steps_of(arrays: Head, rule: Rule, lead: Shape, tiles: Tiles) -> Iterator[St
                 is_small = not part.is_far and all(x < limit for x in bound)
                 is_rough = not all(x < ROUGH_SCORE for x in bound)
                 is_finite = all(map(math.isfinite, bound))
-                yield Step(heads, batch, part, rule.scale, is_small, is_finite, is_rough)
+                yield TileStep(heads, batch, part, rule.scale, is_small, is_finite, is_rough)
 
 
-def parts_of(key: torch.Tensor, n_q: int, rule: Rule, tiles: Tiles, dtype: torch.dtype) -> Iterator[Part]:
+def parts_of(
+    key: torch.Tensor, n_q: int, rule: Rule, tiles: Tiles, dtype: torch.dtype
+) -> Iterator[ScoreTile]:
     """The tiles of a head. key: (n_k, d_k). rule: of the head, its mask in full."""
     for first in range(0, n_q, tiles.queries):
         last = min(first + tiles.queries, n_q)
@@ -211,7 +213,7 @@ def parts_of(key: torch.Tensor, n_q: int, rule: Rule, tiles: Tiles, dtype: torch
             yield before._replace(ends=rows)
 
 
-def part_of(tile: Tile, rule: Rule, dtype: torch.dtype, key: torch.Tensor) -> Part:
+def part_of(tile: Tile, rule: Rule, dtype: torch.dtype, key: torch.Tensor) -> ScoreTile:
     """A tile, with what becomes of its scores."""
     top, bottom, left, right, seen = tile
     added = modify = None
@@ -225,10 +227,10 @@ def part_of(tile: Tile, rule: Rule, dtype: torch.dtype, key: torch.Tensor) -> Pa
     if rule.score_mod is not None:
         i, j = arange(top, bottom, key)[:, None], arange(left, right, key)
         modify = partial(modified, rule.score_mod, i, j)
-    return Part(slice(top, bottom), slice(left, right), seen, added, modify, None, None, is_far=False)
+    return ScoreTile(slice(top, bottom), slice(left, right), seen, added, modify, None, None, is_far=False)
 
 
-def with_factor(part: Part, factor: float) -> Part:
+def with_factor(part: ScoreTile, factor: float) -> ScoreTile:
     """The part, with what is added to its scores multiplied by a factor."""
     return part if part.added is None or factor == 1 else part._replace(added=part.added * factor)
 
@@ -247,7 +249,7 @@ def hidden_as_scores(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return (~seen).view(torch.int8).to(dtype).mul_(lowest).mul_(2)
 
 
-def all_near(parts: list[Part], rows: int) -> bool:
+def all_near(parts: list[ScoreTile], rows: int) -> bool:
     """Whether the largest number that a float mask adds in a row is near 0, or −∞, in all rows. Asked on a CPU only."""
     largest = torch.full((rows, 1), -torch.inf)
     for part in parts:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from sdpa_helpers.attention.layout import (
-    Answer,
+    BackendResult,
     Head,
     Rule,
     Shape,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 
-def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+def attention(arrays: Head, rule: Rule, wants: Wants) -> BackendResult:
     """The attended values and the weights that multiplied them, in the dtype of the query."""
     query, key, value = arrays  # (..., n_q, d_k), (..., n_k, d_k), (..., n_k, d_v)
     dtype = query.dtype
@@ -48,7 +48,7 @@ def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
         weights = torch.nn.functional.dropout(weights, wants.dropout_p)
     output = weights @ value  # (..., n_q, d_v)
     lse = logsumexp(scores) if wants.return_lse else None
-    return Answer(output.to(dtype), weights.to(dtype), lse)
+    return BackendResult(output.to(dtype), weights.to(dtype), lse)
 
 
 def change_scores(scores: Any, rule: Rule, lead: Shape) -> Any:

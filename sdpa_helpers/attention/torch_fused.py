@@ -21,7 +21,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from sdpa_helpers.attention.layout import (
-    Answer,
+    BackendResult,
     Head,
     Rule,
     Wants,
@@ -126,7 +126,7 @@ def _fault_of_the_cpu_kernel(call: Call) -> str:
     return ""
 
 
-def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+def attention(arrays: Head, rule: Rule, wants: Wants) -> BackendResult:
     """The attended values, in the dtype of the query."""
     query, key, value = arrays
     attn_mask, enable_gqa = rule.mask, wants.enable_gqa
@@ -151,11 +151,11 @@ def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
     )
     if wants.return_lse:
         output, lse = WITH_LSE(*given, 0.0, rule.is_causal, scale=rule.scale)
-        return Answer(output.reshape(*lead, n_q, value.shape[-1]), lse=lse.reshape(*lead, n_q))
+        return BackendResult(output.reshape(*lead, n_q, value.shape[-1]), lse=lse.reshape(*lead, n_q))
     output = in_one_kernel(
         *given, attn_mask=mask, is_causal=rule.is_causal, scale=rule.scale, enable_gqa=grouped
     )
-    return Answer(output.reshape(*lead, n_q, value.shape[-1]))
+    return BackendResult(output.reshape(*lead, n_q, value.shape[-1]))
 
 
 def in_one_kernel(*arrays: Any, **options: Any) -> torch.Tensor:

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import torch
 
-from sdpa_helpers.attention.layout import Answer, Head, Rule, Shape, Tiles, leading_shape
+from sdpa_helpers.attention.layout import BackendResult, Head, Rule, Shape, Tiles, leading_shape
 from sdpa_helpers.attention.small_scores import changes_scores
 from sdpa_helpers.attention.torch_blocks import (
     LOG2_E,
-    Part,
-    Step,
+    ScoreTile,
+    TileStep,
     counted_through,
     is_run,
     places_of,
@@ -91,7 +91,7 @@ def finished(whole: Attended, total: torch.Tensor) -> Attended:
     return whole._replace(lse=lse.masked_fill_(empty, -torch.inf))
 
 
-def attend(step: Step, sums: Sums, scratch: Scratch) -> None:
+def attend(step: TileStep, sums: Sums, scratch: Scratch) -> None:
     """A tile of some heads: adds its keys to the sums of its queries. Read `torch_blocks.Step` and `Part` first."""
     part = step.part
     query, key, value = tile_of(step, sums.values.dtype)
@@ -117,13 +117,13 @@ def attend(step: Step, sums: Sums, scratch: Scratch) -> None:
         sums.largest[:, part.ends] /= step.early
 
 
-def tile_of(step: Step, dtype: torch.dtype) -> Head:
+def tile_of(step: TileStep, dtype: torch.dtype) -> Head:
     """The queries, keys and values of a tile."""
     (query, key, value), rows, columns = step.arrays, step.part.rows, step.part.columns
     return Head(*(x.to(dtype) for x in (query[:, rows], key[:, columns], value[:, columns])))
 
 
-def make_scores(query: torch.Tensor, key: torch.Tensor, step: Step, scratch: Scratch) -> torch.Tensor:
+def make_scores(query: torch.Tensor, key: torch.Tensor, step: TileStep, scratch: Scratch) -> torch.Tensor:
     """(heads, rows, columns) in the scratch memory, with what is added and hidden."""
     part, scores = step.part, scratch("scores", len(query), query.shape[1], key.shape[1])
     if part.added is not None and not part.is_far:
@@ -135,7 +135,7 @@ def make_scores(query: torch.Tensor, key: torch.Tensor, step: Step, scratch: Scr
     return hide(scores if part.added is None else scores.add_(part.added), step)
 
 
-def hide(scores: torch.Tensor, step: Step) -> torch.Tensor:
+def hide(scores: torch.Tensor, step: TileStep) -> torch.Tensor:
     """−∞ where a key is not seen, also in place of what −∞ was added to in vain: NaN − ∞ is NaN."""
     if step.part.seen is not None and not step.is_finite:
         scores.masked_fill_(~step.part.seen, -torch.inf)
@@ -153,7 +153,7 @@ def add_product(to: torch.Tensor, left: torch.Tensor, right: torch.Tensor, scale
 # Backward --------------------------------------------------------------------------------------------------
 
 
-def backward(arrays: Head, rule: Rule, enable_gqa: bool, whole: Attended, grads: Answer) -> Head:
+def backward(arrays: Head, rule: Rule, enable_gqa: bool, whole: Attended, grads: BackendResult) -> Head:
     """Gradients for query, key and value, from those for output and LSE.
 
     With P the weights and S the scaled scores (Dao et al. 2022, appendix B.4; dLSE as if it were one more output):
@@ -168,16 +168,16 @@ def backward(arrays: Head, rule: Rule, enable_gqa: bool, whole: Attended, grads:
     # A row that saw nothing has weights of exp(… − ∞) = 0.
     lse = whole.lse.masked_fill(whole.lse == -torch.inf, torch.inf)[..., None]
     less = grads.lse[..., None] - (grads.output * whole.output).sum(dim=-1, keepdim=True)
-    known = Known(*map(counted_through, (grads.output, lse, whole.rest[..., None], less)))
+    known = RowGradients(*map(counted_through, (grads.output, lse, whole.rest[..., None], less)))
     scratch = Scratch(gradients.query)
     for step in steps_of(arrays, rule, lead, tiles_on(query)):
-        of_heads = Known(*(x[step.heads.start : step.heads.stop] for x in known))
+        of_heads = RowGradients(*(x[step.heads.start : step.heads.stop] for x in known))
         with gradients_of_heads(gradients, lead, step.heads) as into:
             add_gradients(step, of_heads, into, scratch)
     return Head(*(x.to(query.dtype) for x in gradients))
 
 
-class Known(NamedTuple):
+class RowGradients(NamedTuple):
     """Of the queries of some heads: the gradients for their output, and numbers of a row."""
 
     grad_output: torch.Tensor  # (heads, n_q, d_v)
@@ -186,7 +186,7 @@ class Known(NamedTuple):
     less: torch.Tensor  # (heads, n_q, 1): −D
 
 
-def add_gradients(step: Step, known: Known, into: Head, scratch: Scratch) -> None:
+def add_gradients(step: TileStep, known: RowGradients, into: Head, scratch: Scratch) -> None:
     """A tile of some heads: what comes from it is added to their gradients."""
     part, rows, columns, scale = step.part, step.part.rows, step.part.columns, step.scale
     query, key, value = tile_of(step, into.query.dtype)
@@ -216,7 +216,7 @@ def add_gradients(step: Step, known: Known, into: Head, scratch: Scratch) -> Non
     add_product(into.key[:, columns], dscores.mT, query, scale)
 
 
-def with_graph(query: torch.Tensor, keys: torch.Tensor, part: Part) -> tuple[Any, Any]:
+def with_graph(query: torch.Tensor, keys: torch.Tensor, part: ScoreTile) -> tuple[Any, Any]:
     """A tile of scores before and after a score_mod, for autograd; (None, None) where there is none."""
     if part.modify is None:
         return None, None

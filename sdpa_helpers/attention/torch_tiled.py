@@ -15,7 +15,7 @@ import torch
 
 from sdpa_helpers.attention import torch_passes
 from sdpa_helpers.attention.formula_gradients import second_derivatives
-from sdpa_helpers.attention.layout import Answer, Head, Rule, Wants
+from sdpa_helpers.attention.layout import BackendResult, Head, Rule, Wants
 from sdpa_helpers.attention.torch_numbers import is_traced
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ def cannot(call: Call) -> str:
     return ""
 
 
-def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+def attention(arrays: Head, rule: Rule, wants: Wants) -> BackendResult:
     """The attended values, in the dtype of the query, and their LSE."""
     if torch.compiler.is_compiling():
         output, lse, _ = tiled_forward(*arrays, rule.mask, rule.is_causal, rule.scale, wants.enable_gqa)
     else:
         attend: Any = Tiled.apply
         output, lse, _ = attend(*arrays, *rule, wants.enable_gqa)
-    return Answer(output.to(arrays.query.dtype), lse=lse)
+    return BackendResult(output.to(arrays.query.dtype), lse=lse)
 
 
 # The two passes as operators of torch: torch.compile takes them as they are, without a look at the loops inside ------
@@ -85,7 +85,7 @@ def tiled_backward(
             Rule(mask, is_causal, scale),
             enable_gqa,
             torch_passes.Attended(output, lse, rest),
-            Answer(grad_output, lse=grad_lse),
+            BackendResult(grad_output, lse=grad_lse),
         )
     )
 
@@ -160,7 +160,7 @@ class Gradients(torch.autograd.Function):
         if rule.mask_mod is None and rule.score_mod is None:
             return tiled_backward(*inputs[:11], enable_gqa)
         known, (grad_output, grad_lse) = torch_passes.Attended(*inputs[4:7]), inputs[7:9]
-        grads = Answer(grad_output, lse=grad_lse)
+        grads = BackendResult(grad_output, lse=grad_lse)
         return tuple(torch_passes.backward(Head(*inputs[:3]), rule, enable_gqa, known, grads))
 
     @staticmethod

@@ -23,7 +23,7 @@ from sdpa_helpers.bench.busy import busy
 from sdpa_helpers.bench.contestants import REFERENCE, call_of, names, slow_ones
 from sdpa_helpers.bench.peak_memory import extra_memory
 from sdpa_helpers.bench.rounds import Call, Pace, Ratio, cpu_clock, interleaved, ratio
-from sdpa_helpers.bench.rows import HEADER, Row, line
+from sdpa_helpers.bench.rows import HEADER, TimedRow, line
 from sdpa_helpers.bench.settings import Plan, Setting
 
 GEMM = "GEMM"
@@ -78,7 +78,9 @@ def _circumstances(threads: int, busy: int) -> str:
     return ", ".join(told)
 
 
-def _in_a_fresh_process(settings: list[Setting], how: How, threads: int) -> tuple[list[Row], dict[str, Any]]:
+def _in_a_fresh_process(
+    settings: list[Setting], how: How, threads: int
+) -> tuple[list[TimedRow], dict[str, Any]]:
     asked = {"settings": settings, "rounds": how.rounds, "threads": threads, "backends": how.backends}
     # All threads: what each library takes by itself, which may be less than there are cores.
     environment = facts.environment_for(0 if threads == facts.cores() != 1 else threads)
@@ -89,10 +91,10 @@ def _in_a_fresh_process(settings: list[Setting], how: How, threads: int) -> tupl
         subprocess.run(command, env=environment, check=True)
         told = json.loads(target.read_text(encoding="utf-8"))
     about = {"threads": threads, "busy": how.busy, "load_before": before, "load_after": facts.load()}
-    return [Row(**row | {"busy": how.busy}) for row in told["rows"]], about | told["about"]
+    return [TimedRow(**row | {"busy": how.busy}) for row in told["rows"]], about | told["about"]
 
 
-def _lay_in(rows: list[Row], weighed: dict[tuple[Setting, str], float]) -> None:
+def _lay_in(rows: list[TimedRow], weighed: dict[tuple[Setting, str], float]) -> None:
     least = min((row.threads for row in rows), default=1)
     for row in rows:
         if row.threads == least:
@@ -104,7 +106,7 @@ def _lay_in(rows: list[Row], weighed: dict[tuple[Setting, str], float]) -> None:
 
 def measure(
     settings: list[Setting], rounds: int, threads: int, backends: tuple[str, ...]
-) -> tuple[list[Row], dict[str, Any]]:
+) -> tuple[list[TimedRow], dict[str, Any]]:
     """All rows, and what they depend on in this process."""
     pace = Pace(rounds, clock=cpu_clock() if threads == 1 else time.perf_counter)
     rows, speeds = [], {}
@@ -130,8 +132,8 @@ def gemm(dtype: str) -> Call:
     return lambda: matrix @ matrix
 
 
-def _row(setting: Setting, name: str, times: list[float], compared: Ratio, share_of_gemm: float) -> Row:
-    return Row(
+def _row(setting: Setting, name: str, times: list[float], compared: Ratio, share_of_gemm: float) -> TimedRow:
+    return TimedRow(
         shape=",".join(map(str, setting.shape)),
         is_causal=setting.mask == "causal",
         direction=setting.direction,

@@ -31,7 +31,7 @@ PRODUCTS = {"forward": 2, "backward": 5}  # that the definition needs; each is 2
 
 
 @dataclass
-class Row:
+class CudaRow:
     """One line of the CSV; None where a thing was not measured."""
 
     shape: str
@@ -71,11 +71,11 @@ def run(
         print(f"written: attention-cuda.csv, attention-cuda.json in {out}")
 
 
-def measure(shape: Shape, dtype: str, is_causal: bool, direction: str, rounds: int) -> list[Row]:
+def measure(shape: Shape, dtype: str, is_causal: bool, direction: str, rounds: int) -> list[CudaRow]:
     """The rows of one setting."""
     found = contestants(shape, dtype, is_causal, direction)
     rows = {
-        name: Row(",".join(map(str, shape)), is_causal, direction, dtype, name, reason=reason)
+        name: CudaRow(",".join(map(str, shape)), is_causal, direction, dtype, name, reason=reason)
         for name, (_, reason) in found.items()
     }
     calls: dict[str, Call] = {}
@@ -202,7 +202,7 @@ def facts(rounds: int) -> dict[str, Any]:
     }
 
 
-def line(row: Row) -> str:
+def line(row: CudaRow) -> str:
     """A row as it is printed."""
     causal = "causal" if row.is_causal else "full"
     start = f"{row.shape:<14} {causal:<7}{row.direction:<9} {row.dtype:<9} {row.backend:<13}"
@@ -213,7 +213,7 @@ def line(row: Row) -> str:
     return f"{start} {row.milliseconds:9.3f} ms {' '.join(ratios)} {row.teraflops:7.1f} TFLOP/s{error}"
 
 
-def write(rows: list[Row], about: dict[str, Any], folder: Path) -> None:
+def write(rows: list[CudaRow], about: dict[str, Any], folder: Path) -> None:
     """attention-cuda.csv and attention-cuda.json."""
     folder.mkdir(parents=True, exist_ok=True)
     records = [asdict(row) for row in rows]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from sdpa_helpers.bench.rows import Row
+    from sdpa_helpers.bench.rows import TimedRow
 
 
 class Look(NamedTuple):
@@ -47,10 +47,10 @@ DOTS = {name: LINES[name] for name in ("numpy-tiled", "numba", "torch-tiled")} |
 }
 
 
-def lengths_of(rows: list[Row]) -> dict[str, list[Row]]:
+def lengths_of(rows: list[TimedRow]) -> dict[str, list[TimedRow]]:
     """By backend the rows of the plain forward call, by length: of the shape that has most lengths."""
     plain = [row for row in rows if (row.mask, row.direction) == ("full", "forward") and row.backend in LINES]
-    families: dict[Any, list[Row]] = {}
+    families: dict[Any, list[TimedRow]] = {}
     for row in plain:
         batch, heads, _, features = row.setting.shape
         families.setdefault((batch, heads, features, row.dtype, row.threads), []).append(row)
@@ -61,11 +61,11 @@ def lengths_of(rows: list[Row]) -> dict[str, list[Row]]:
     return {name: [row for row in most if row.backend == name] for name in LINES}
 
 
-def _length(row: Row) -> int:
+def _length(row: TimedRow) -> int:
     return row.setting.shape[2]
 
 
-def draw_lengths(rows: list[Row], about: dict[str, Any], target: Path) -> None:
+def draw_lengths(rows: list[TimedRow], about: dict[str, Any], target: Path) -> None:
     """Time and memory against the length, each on logarithmic axes."""
     lines = lengths_of(rows)
     first = next(row for found in lines.values() for row in found)
@@ -87,12 +87,15 @@ def draw_lengths(rows: list[Row], about: dict[str, Any], target: Path) -> None:
     figure.savefig(target, dpi=110)
 
 
-def _are_weighed(lines: dict[str, list[Row]]) -> bool:
+def _are_weighed(lines: dict[str, list[TimedRow]]) -> bool:
     return any(row.extra_mib for found in lines.values() for row in found)
 
 
 def _panel(
-    axes: Axes, lines: dict[str, list[Row]], of: Callable[[Row], float | None], text: Callable[..., str]
+    axes: Axes,
+    lines: dict[str, list[TimedRow]],
+    of: Callable[[TimedRow], float | None],
+    text: Callable[..., str],
 ) -> None:
     ends = {}
     for name, found in lines.items():
@@ -157,7 +160,7 @@ def _memory_text(mib: float, _: int = 0) -> str:
 # The ratios ----------------------------------------------------------------------------------------------------
 
 
-def ratios_of(rows: list[Row]) -> list[Row]:
+def ratios_of(rows: list[TimedRow]) -> list[TimedRow]:
     """What the figure of ratios shows: all settings but those of the figure of lengths, and their causal ones."""
     lengths = {row.setting.shape for found in lengths_of(rows).values() for row in found}
     others = [
@@ -170,7 +173,7 @@ def ratios_of(rows: list[Row]) -> list[Row]:
     return [row for row in others or rows if row.backend in DOTS]
 
 
-def draw_ratios(rows: list[Row], about: dict[str, Any], target: Path) -> None:
+def draw_ratios(rows: list[TimedRow], about: dict[str, Any], target: Path) -> None:
     """A panel for each number of threads, a line for each setting; the bars are the quartiles of the rounds."""
     shown = ratios_of(rows)
     settings = list(dict.fromkeys(row.setting for row in shown))
@@ -226,7 +229,7 @@ def _setting_text(setting: Any) -> str:
 # In words ------------------------------------------------------------------------------------------------------
 
 
-def lengths_in_words(rows: list[Row]) -> str:
+def lengths_in_words(rows: list[TimedRow]) -> str:
     """What attention.png shows, with its last numbers."""
     lines = {name: found for name, found in lengths_of(rows).items() if found}
     first = next(iter(lines.values()))[0]
@@ -258,11 +261,11 @@ def lengths_in_words(rows: list[Row]) -> str:
     return " ".join(told)
 
 
-def _long(found: list[Row]) -> list[Row]:
+def _long(found: list[TimedRow]) -> list[TimedRow]:
     return [row for row in found if _length(row) >= 256]
 
 
-def ratios_in_words(rows: list[Row]) -> str:
+def ratios_in_words(rows: list[TimedRow]) -> str:
     """What attention-ratios.png shows: the range of each backend."""
     shown = ratios_of(rows)
     told = ["Dots: the time of each backend over that of torch's F.sdpa, by setting."]

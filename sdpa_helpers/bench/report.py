@@ -12,10 +12,10 @@ from sdpa_helpers.bench import figures
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sdpa_helpers.bench.rows import Row
+    from sdpa_helpers.bench.rows import TimedRow
 
 
-def write(rows: list[Row], about: dict[str, Any], folder: Path) -> list[str]:
+def write(rows: list[TimedRow], about: dict[str, Any], folder: Path) -> list[str]:
     """All files; their names."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = {}

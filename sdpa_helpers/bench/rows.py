@@ -8,7 +8,7 @@ from sdpa_helpers.bench.settings import Setting
 
 
 @dataclass
-class Row:
+class TimedRow:
     """One line of the CSV; None where a thing was not measured."""
 
     shape: str
@@ -39,7 +39,7 @@ HEADER = (
 """Above the lines of `line`."""
 
 
-def line(row: Row) -> str:
+def line(row: TimedRow) -> str:
     """A row as it is printed."""
     return (
         f"{row.shape:<13} {row.mask:<10} {row.dtype:<8} {row.direction:<9} {row.backend:<12}"

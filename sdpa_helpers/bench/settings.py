@@ -62,7 +62,7 @@ class Plan(NamedTuple):
     weighed: list[Setting]
 
 
-class Asked(NamedTuple):
+class BenchOptions(NamedTuple):
     """What the options of `sdpa bench` say; empty: the default."""
 
     shapes: tuple[Shape, ...] = ()
@@ -77,7 +77,7 @@ def of_length(n: int) -> Shape:
     return (1, 4, n, 64)
 
 
-def plan(asked: Asked) -> Plan:
+def plan(asked: BenchOptions) -> Plan:
     """The settings that were asked for, in all combinations; else the default ones."""
     if any(asked[:4]):
         timed = _product(

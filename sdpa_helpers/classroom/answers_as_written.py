@@ -29,7 +29,7 @@ _SLUG = re.compile(r"\??[a-z0-9_.]+(-[a-z0-9_.]+)*")
 
 
 @dataclass(frozen=True)
-class Entry:
+class CorpusAnswer:
     """One answer, and what an expert would say of it."""
 
     lesson: str
@@ -73,13 +73,13 @@ def in_other_styles(exercise: Exercise) -> list[Callable]:
     return [*exercise.also_right, *map(function_of, written)]
 
 
-def answers_to(exercise: Exercise) -> tuple[Entry, ...]:
+def answers_to(exercise: Exercise) -> tuple[CorpusAnswer, ...]:
     """The answers beside an exercise's page; () where there are none, as in an edition. ValueError as in `read`."""
     path = Path(exercise.reference.__code__.co_filename).with_name(f"{exercise.name}{ENDING}")
     return read(path.read_text(encoding="utf-8"), path, exercise.lesson) if path.is_file() else ()
 
 
-def all_answers() -> tuple[Entry, ...]:
+def all_answers() -> tuple[CorpusAnswer, ...]:
     """All answers of all lessons, in the order of their files; ValueError as in `read`."""
     places = [
         (lesson, path)
@@ -90,7 +90,7 @@ def all_answers() -> tuple[Entry, ...]:
     return tuple(entry for file in found for entry in file)
 
 
-def read(text: str, path: Path, lesson: str) -> tuple[Entry, ...]:
+def read(text: str, path: Path, lesson: str) -> tuple[CorpusAnswer, ...]:
     """The entries of one file; ValueError names it, and the header at fault."""
     before, *blocks = re.split(rf"(?m)^(?={_HEADER})", text)
     if before.strip():
@@ -105,7 +105,7 @@ def read(text: str, path: Path, lesson: str) -> tuple[Entry, ...]:
     return found
 
 
-def _entry(block: str, path: Path, lesson: str) -> Entry:
+def _entry(block: str, path: Path, lesson: str) -> CorpusAnswer:
     header, _, code = block.partition("\n")
 
     def malformed(why: str) -> ValueError:
@@ -124,10 +124,10 @@ def _entry(block: str, path: Path, lesson: str) -> Entry:
     if not code.strip():
         raise malformed("no code")
     name = path.name.removesuffix(ENDING)
-    return Entry(lesson, name, kind == "right", names, title, source_of, code.strip() + "\n")
+    return CorpusAnswer(lesson, name, kind == "right", names, title, source_of, code.strip() + "\n")
 
 
-def function_of(entry: Entry) -> Callable:
+def function_of(entry: CorpusAnswer) -> Callable:
     """The function of an answer, made anew; ValueError when its code doesn't run or lacks the function.
 
     Its text is known to `linecache`, so that tracebacks and `inspect.getsource` show it.

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from sdpa_helpers.classroom.listing import Entry, Listing, list_folder, shown
+from sdpa_helpers.classroom.listing import HandedIn, Listing, list_folder, shown
 from sdpa_helpers.classroom.names import Named, Sender, apart, from_moodle, read_name
 from sdpa_helpers.classroom.worksheet import When
 from sdpa_helpers.grading.answered import holds_nothing
@@ -62,7 +62,7 @@ class Late:
 class Candidate:
     """A file that may be the one to grade."""
 
-    entry: Entry
+    entry: HandedIn
     path: Path
     time: datetime | None
     late: bool = False
@@ -118,7 +118,7 @@ def find_submissions(
 
 
 def _sort_in(
-    entry: Entry,
+    entry: HandedIn,
     notebooks: list[str],
     found: dict[Sender, Found],
     left_out: list[tuple[str, str]],
@@ -153,7 +153,7 @@ def _sort_in(
         files.setdefault(notebook, []).append(_candidate(entry, entry.path, named, handed_in_at))
 
 
-def _candidate(entry: Entry, path: Path, named: Named, handed_in_at: dict[str, When] | None) -> Candidate:
+def _candidate(entry: HandedIn, path: Path, named: Named, handed_in_at: dict[str, When] | None) -> Candidate:
     time, late = named.time or entry.time, bool(named.late)
     if handed_in_at is not None:
         number = named.sender.lms.id if named.sender.lms else ""

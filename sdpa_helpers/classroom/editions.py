@@ -16,7 +16,7 @@ EDITIONS = ("student", "instructor", "both")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class EditionOrder:
     """What `sdpa release` was asked for."""
 
     edition: str = "student"
@@ -39,7 +39,7 @@ class Written:
     is_students: bool = False
 
 
-def write_editions(folder: Path, wanted: Wanted) -> Iterator[Written]:
+def write_editions(folder: Path, wanted: EditionOrder) -> Iterator[Written]:
     """Write what is wanted into `folder`, one thing at a time; both editions into folders of their own in it."""
     if wanted.edition != "both":
         yield _write(folder, wanted.edition, wanted)
@@ -62,7 +62,7 @@ def name_of(edition: str, track: str = ALL) -> str:
     return f"sdpa-{edition}" if track == ALL else f"sdpa-{edition}-{track}"
 
 
-def _write(folder: Path, edition: str, wanted: Wanted) -> Written:
+def _write(folder: Path, edition: str, wanted: EditionOrder) -> Written:
     if edition == "student":
         told = for_learners(read_sentences(wanted.names)) if wanted.names else ""
         holds = release(folder, wanted.graded, wanted.track)

@@ -35,7 +35,7 @@ HIDDEN = "hidden, as its name begins with a dot: not read"
 
 
 @dataclass(frozen=True)
-class Entry:
+class HandedIn:
     """A file or folder that was handed in."""
 
     relative: PurePosixPath
@@ -52,7 +52,7 @@ class Entry:
 class Listing:
     """All that was handed in."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[HandedIn] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)
     """(file, why)."""
     zipped: bool = False
@@ -121,16 +121,16 @@ def _add(listing: Listing, relative: PurePosixPath, child: os.DirEntry[str]) -> 
         listing.leave_out(relative, FOLDER)
         return False
     if is_folder:
-        listing.entries.append(Entry(relative, is_folder=True))
+        listing.entries.append(HandedIn(relative, is_folder=True))
         return True
     if kind := _no_file(status.st_mode):
         listing.leave_out(relative, kind)
-        listing.entries.append(Entry(relative, is_folder=top and not notebook))
+        listing.entries.append(HandedIn(relative, is_folder=top and not notebook))
     elif notebook:
         odd = "" if os.access(child.path, os.R_OK) else "it cannot be read: permission denied"
-        listing.entries.append(Entry(relative, Path(child.path), moment(status.st_mtime), odd))
+        listing.entries.append(HandedIn(relative, Path(child.path), moment(status.st_mtime), odd))
     else:
-        listing.entries.append(Entry(relative))
+        listing.entries.append(HandedIn(relative))
     return False
 
 
@@ -193,9 +193,9 @@ def unpack(archive: Path, into: Path) -> Listing:
                 if is_notebook(relative.name):
                     listing.leave_out(relative, HIDDEN)
             elif name.endswith("/"):
-                listing.entries.append(Entry(relative, is_folder=True))
+                listing.entries.append(HandedIn(relative, is_folder=True))
             elif not is_notebook(relative.name):
-                listing.entries.append(Entry(relative))
+                listing.entries.append(HandedIn(relative))
             elif relative in taken:
                 listing.leave_out(
                     relative, f"the zip has {seen[relative]} entries of this name: the first is read"
@@ -206,7 +206,7 @@ def unpack(archive: Path, into: Path) -> Listing:
                 odd = _unpack_one(file, info, target)
                 if seen[relative] > 1:
                     odd = f"the zip has {seen[relative]} entries of this name: the first was graded. {odd}".strip()
-                listing.entries.append(Entry(relative, target, _entry_time(info), odd))
+                listing.entries.append(HandedIn(relative, target, _entry_time(info), odd))
     return listing
 
 

@@ -95,7 +95,9 @@ def bench(
     for option, (values, allowed) in known.items():
         for value in values or ():
             refuse_unknown(option, value, allowed)
-    asked = settings.Asked(shapes, tuple(mask or ()), tuple(dtype or ()), tuple(direction or ()), quick)
+    asked = settings.BenchOptions(
+        shapes, tuple(mask or ()), tuple(dtype or ()), tuple(direction or ()), quick
+    )
     numbers = tuple(map(_threads, threads or ("1", "all")))
     if quick and any(asked[:4]):
         raise Refusal(

@@ -53,7 +53,7 @@ def grade(
     where = Where(executor, jobs, sandbox, gradebook)
     bounds = (timeout, memory, subprocesses)
     rules = (forbidden, mistake_cap, variants, deadline, late, late_penalty)
-    asked = Asked(str(submissions), *bounds, *rules, str(roster) if roster else None)
+    asked = MarkOptions(str(submissions), *bounds, *rules, str(roster) if roster else None)
     _run(asked, where, Now(out, fresh, all_rows, seed=(seed, seed_file)))
 
 
@@ -71,19 +71,19 @@ def regrade(
     from sdpa_helpers.classroom.run_json import read_run
 
     command: dict[str, Any] = dict(read_run(folder / "run.json").command)
-    names = [[field.name for field in fields(kind)] for kind in (Asked, Where)]
+    names = [[field.name for field in fields(kind)] for kind in (MarkOptions, Where)]
     if not command.keys() >= {*names[0], *names[1]}:
         raise Refusal(
             f"{folder}/run.json does not tell how it was graded: call `sdpa grade` once more, with --out {folder}"
         )
-    asked = Asked(**{name: command[name] for name in names[0]})
+    asked = MarkOptions(**{name: command[name] for name in names[0]})
     before = Where(**{name: command[name] for name in names[1]})
     where = before if jobs is None else replace(before, jobs=jobs)
     _run(asked, where, Now(folder, all_rows=all_rows, only=frozenset(only or ())))
 
 
 @dataclass(frozen=True)
-class Asked:
+class MarkOptions:
     """What marks depend on, as it was typed."""
 
     submissions: str
@@ -120,7 +120,7 @@ class Now:
     seed: tuple[str | None, Path | None] = (None, None)
 
 
-def _run(asked: Asked, where: Where, now: Now) -> None:
+def _run(asked: MarkOptions, where: Where, now: Now) -> None:
     """Grade, and print what came of it."""
     executor, sandbox = where.executor, where.sandbox
     refuse_unknown("--executor", re.sub("^dask=.+", "dask=ADDRESS", executor), ("local", "dask=ADDRESS"))
@@ -152,7 +152,7 @@ def _run(asked: Asked, where: Where, now: Now) -> None:
     raise typer.Exit(3 if summary.given_up else 0)
 
 
-def _from_anywhere(asked: Asked) -> Asked:
+def _from_anywhere(asked: MarkOptions) -> MarkOptions:
     """The same with whole paths, for a later call from another folder."""
     roster = str(Path(asked.roster).absolute()) if asked.roster else None
     return replace(asked, submissions=str(Path(asked.submissions).absolute()), roster=roster)

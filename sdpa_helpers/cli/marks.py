@@ -44,11 +44,11 @@ def add(
     who: Who = "",
 ) -> None:
     """Give a mark: points, a change of the program's, or a remark alone; grades and pages follow."""
-    from sdpa_helpers.classroom.marks.giving import Wanted, give
+    from sdpa_helpers.classroom.marks.giving import WantedMark, give
     from sdpa_helpers.classroom.marks.merge import in_words
 
     graded = graded_folder(folder)
-    (given,) = give(graded, [Wanted(learner, exercise, points, change, reason, take_back=take_back)], who)
+    (given,) = give(graded, [WantedMark(learner, exercise, points, change, reason, take_back=take_back)], who)
     bring_in_marks(graded)
     say(f"{given.learner}, {given.exercise}: {in_words(given)}, by {given.who}. {_now(graded, given)}")
 

@@ -12,7 +12,7 @@ from sdpa_helpers.grading.plain_text import plain
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from sdpa_helpers.checking.authors.survivors import Hunt
+    from sdpa_helpers.checking.authors.survivors import MutantHunt
 
 console = Console(markup=False, emoji=False)
 complain = Console(stderr=True, markup=False, emoji=False)
@@ -52,7 +52,7 @@ def progress_bar() -> Progress:
     return Progress(*columns, console=complain, transient=True, auto_refresh=False)
 
 
-def show_hunt(hunt: Hunt, seeds: int) -> None:
+def show_hunt(hunt: MutantHunt, seeds: int) -> None:
     """What became of the mutants of an exercise for some seeds: a line, and a paragraph for each that survives."""
     count = f"{hunt.mutants} mutants, {hunt.equivalent} of them the same function"
     say_uncut(f"{hunt.exercise.name}: {count}, {len(hunt.survivors)} pass every case and are wrong")

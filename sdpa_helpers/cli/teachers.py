@@ -21,7 +21,7 @@ except ModuleNotFoundError:  # the student edition
     EXPORTS = {}
 
 if TYPE_CHECKING:
-    from sdpa_helpers.checking.authors.survivors import Hunt
+    from sdpa_helpers.checking.authors.survivors import MutantHunt
     from sdpa_helpers.checking.exercise import Exercise
     from sdpa_helpers.classroom.exports.order import Exported
     from sdpa_helpers.classroom.homework import Homework
@@ -187,7 +187,7 @@ def release(
 ) -> None:
     """Write the student edition, or the instructor's. The former has no solutions and no tests."""
     try:
-        from sdpa_helpers.classroom.editions import EDITIONS, Wanted, write_editions
+        from sdpa_helpers.classroom.editions import EDITIONS, EditionOrder, write_editions
         from sdpa_helpers.classroom.homework import homework
         from sdpa_helpers.classroom.release import TRACKS
     except ModuleNotFoundError:
@@ -205,7 +205,7 @@ def release(
         kept_back = homework(exercise or ()) if graded else None
     except LookupError as error:
         raise Refusal(error.args[0]) from None
-    for written in write_editions(folder, Wanted(edition, track, kept_back, zipped, names)):
+    for written in write_editions(folder, EditionOrder(edition, track, kept_back, zipped, names)):
         say(f"{written.path}: {', '.join(written.holds)}" if written.holds else f"{written.path}")
         if kept_back and written.is_students:
             _say_what_is_kept_back(kept_back, written.path)
@@ -285,7 +285,9 @@ def new(
     kind: Annotated[str, typer.Argument(help="exercise")],
     name: Annotated[str, typer.Argument(help="What its function is called.")],
     lesson: Annotated[str, typer.Option(help="The lesson whose folder it goes into, e.g. 03_softmax.")] = "",
-    folder: Annotated[Path | None, typer.Option(help="Instead: a folder of your own, `.` is this one.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option(help="Instead: a folder of your own, `.` is this one.")
+    ] = None,
 ) -> None:
     """Write the page of an exercise to begin with. `sdpa try` can try it at once."""
     from sdpa_helpers.classroom.try_exercise import new_page
@@ -295,7 +297,7 @@ def new(
     say(f"{path}: edit it, then `sdpa try {path}`")
 
 
-def _hunt_in_styles(exercise: Exercise) -> Hunt:
+def _hunt_in_styles(exercise: Exercise) -> MutantHunt:
     from sdpa_helpers.checking.authors.survivors import hunt_in_styles
     from sdpa_helpers.classroom.answers_as_written import in_other_styles, spared_mutants
 

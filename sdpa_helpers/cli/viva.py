@@ -31,10 +31,10 @@ def viva(
 ) -> None:
     """Ask learners about their own answers. Writes a page of three questions for each, and a key: viva.html."""
     refuse_unknown("--sandbox", sandbox, given.SANDBOXES)
-    from sdpa_helpers.classroom.viva.sheets import Wanted, answers_in, sheets_of, write_sheets
+    from sdpa_helpers.classroom.viva.sheets import VivaOrder, answers_in, sheets_of, write_sheets
 
     folder = graded_folder(run)
-    wanted = Wanted(each, seed or secrets.token_hex(4), tuple(exercise or ()), tuple(learner or ()))
+    wanted = VivaOrder(each, seed or secrets.token_hex(4), tuple(exercise or ()), tuple(learner or ()))
     answers = answers_in(folder, wanted)
     where = limits(SECONDS, MEMORY), given.sandbox_level(sandbox)
     with progress_bar() as bar:

@@ -25,7 +25,7 @@ import re
 from collections.abc import Callable
 from functools import cache, partial
 
-from sdpa_helpers.course.content import Entry, Paragraph, Section, home_of, page_of
+from sdpa_helpers.course.content import ContentEntry, Paragraph, Section, home_of, page_of
 from sdpa_helpers.course.registry import lesson_in
 from sdpa_helpers.show.cheat_card import CheatCard, CheatSheet
 from sdpa_helpers.show.figures import Picture
@@ -44,7 +44,7 @@ def card_of(lesson: str) -> CheatCard | None:
     if [section.title for section in page.sections] != _HEADINGS:
         raise first.wrong(f"a card has the headings {', '.join(_HEADINGS)}, in this order")
     formulas, shapes, remember, picture = page.sections
-    rows = tuple(_shape(shapes, entry) for entry in shapes.of(Entry))
+    rows = tuple(_shape(shapes, entry) for entry in shapes.of(ContentEntry))
     drawing = _drawing(lesson, picture)
     try:
         return CheatCard(page.title, _lines(formulas), rows, _lines(remember), drawing)
@@ -65,10 +65,10 @@ def cheat_card_in(folder: str) -> Callable[[], CheatSheet]:
 
 
 def _lines(section: Section) -> tuple[str, ...]:
-    return tuple(entry.text for entry in section.of(Entry))
+    return tuple(entry.text for entry in section.of(ContentEntry))
 
 
-def _shape(section: Section, entry: Entry) -> tuple[str, str, str]:
+def _shape(section: Section, entry: ContentEntry) -> tuple[str, str, str]:
     symbol, _, shape = entry.text.partition(" · ")
     if not shape or not entry.says:
         raise section.wrong("`- symbol · shape` is expected, and indented below it what that is", entry.line)

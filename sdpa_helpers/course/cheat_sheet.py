@@ -6,7 +6,7 @@ from sdpa_helpers.course.cards import card_of
 from sdpa_helpers.course.generated import keep
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import LESSONS, sheet_of
-from sdpa_helpers.show.cheat_page import MARK, Place, Symbol, sheet_page
+from sdpa_helpers.show.cheat_page import MARK, PlacedCard, Symbol, sheet_page
 
 SYMBOLS = (
     Symbol("*n*_{q}, *n*_{k}", "number of queries, of keys"),
@@ -30,9 +30,9 @@ def cheat_sheet() -> str:
     return sheet_page(SYMBOLS, [place for lesson in LESSONS if (place := _place_of(lesson)) is not None])
 
 
-def _place_of(lesson: str) -> Place | None:
+def _place_of(lesson: str) -> PlacedCard | None:
     card, about = card_of(lesson), sheet_of(lesson)
-    return Place(lesson[:2], about.title, about.question, card) if card else None
+    return PlacedCard(lesson[:2], about.title, about.question, card) if card else None
 
 
 def write_sheet(path: Path) -> None:

@@ -171,7 +171,7 @@ class _Entries(NamedTuple):
 def _entries(section: content.Section) -> _Entries:
     about, same_as, decided_as, moves = dict[str, str](), 0, 0, 1e-6
     within, outside = dict[str, Test](), dict[str, Test]()
-    for entry in section.of(content.Entry):
+    for entry in section.of(content.ContentEntry):
         found = _ENTRY.fullmatch(f"{entry.text} {entry.says}".strip())
         if found is None:
             raise section.wrong(
@@ -204,7 +204,7 @@ def _test(section: content.Section, line: int, expression: str) -> Test:
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerRow:
     """What came out for a claim: one row of the ledger."""
 
     claim: Claim
@@ -241,10 +241,10 @@ class Case(NamedTuple):
     """Whether the article's words include it."""
 
 
-def run(claim: Claim) -> Entry:
+def run(claim: Claim) -> LedgerRow:
     """Compute a claim's numbers; an error carries a note with the claim's number."""
     try:
-        return Entry(claim, {k: float(v) for k, v in claim.compute().items()} if claim.compute else {})
+        return LedgerRow(claim, {k: float(v) for k, v in claim.compute().items()} if claim.compute else {})
     except Exception as error:
         error.add_note(f"while computing claim {claim.number} of the ledger")
         raise

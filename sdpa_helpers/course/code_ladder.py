@@ -25,7 +25,7 @@ from sdpa_helpers.checking.helping.shrink import Small, example_of
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED, truths
 from sdpa_helpers.course.code_blocks import Block, as_function, parts_of, put_together
 from sdpa_helpers.course.registry import find
-from sdpa_helpers.show.ladder import BLANK, LONGEST, Line, Rungs, Verdict
+from sdpa_helpers.show.ladder import BLANK, LONGEST, Line, OrderVerdict, Rungs
 
 PRACTICE = "This is practice: nothing of it is counted."
 
@@ -104,7 +104,7 @@ class CodeLadder:
             try_blanks=self.try_blanks,
         )
 
-    def try_order(self, order: Sequence[int]) -> Verdict:
+    def try_order(self, order: Sequence[int]) -> OrderVerdict:
         """The verdict on lines in an order."""
         if not order:
             return told("There is no line yet", "Put the first one below the line with `def`.")
@@ -122,7 +122,7 @@ class CodeLadder:
         wrong = next((place for place, (_, name) in enumerate(chosen) if name), None)
         return verdict if wrong is None else self._about_line(wrong, order, result)
 
-    def _about_line(self, place: int, order: Sequence[int], result: Result) -> Verdict:
+    def _about_line(self, place: int, order: Sequence[int], result: Result) -> OrderVerdict:
         """What the bank says of one wrong line, where several together give what no known mistake gives."""
         block, name = self.offered[order[place]]
         says = next(wrong.says for wrong in self.exercise.wrong if wrong.name == name)
@@ -131,7 +131,7 @@ class CodeLadder:
         more = f"Look at line {place + 2}, `{block.text}`. {says}"
         return told(what, more, "failed")._replace(marked=(order[place],))
 
-    def try_blanks(self, typed: Sequence[str]) -> Verdict:
+    def try_blanks(self, typed: Sequence[str]) -> OrderVerdict:
         """The verdict on what was typed into the blanks."""
         for number, text in enumerate(typed, 1):
             if why := _no_expression(text):
@@ -165,7 +165,7 @@ class CodeLadder:
     def _arguments(self) -> list[str]:
         return re.findall(r"\w+", self.head.partition("(")[2])
 
-    def _verdict(self, source: str) -> tuple[Verdict, Result | None]:
+    def _verdict(self, source: str) -> tuple[OrderVerdict, Result | None]:
         try:
             function = as_function(source, self.name, self.exercise.reference.__globals__)
         except SyntaxError as error:
@@ -173,13 +173,15 @@ class CodeLadder:
         result = tried(self.exercise, function, source)
         if result.passed:
             cases = len(result.cases)
-            return Verdict(True, _passed_card(self.name, cases), f"Right: all {cases} cases passed."), result
+            return OrderVerdict(
+                True, _passed_card(self.name, cases), f"Right: all {cases} cases passed."
+            ), result
         small = _example(result, function)
         right = sum(c.verdict.passed for c in result.cases)
         what = f"Not right yet: {right} of {len(result.cases)} cases passed"
         said = " ".join([f"{what}.", *(mistake.says for mistake in result.mistakes)])
         shown = styled(practice_card(result, small, PRACTICE))
-        return Verdict(False, shown, said), result
+        return OrderVerdict(False, shown, said), result
 
 
 def tried(exercise: Exercise, function: Callable, source: str) -> Result:
@@ -202,11 +204,11 @@ def _changes(line: str) -> bool:
     return not line.endswith(":") and isinstance(ast.parse(line).body[0], ast.AugAssign)
 
 
-def told(what: str, more: str = "", state: State = "not-attempted") -> Verdict:
+def told(what: str, more: str = "", state: State = "not-attempted") -> OrderVerdict:
     """A card with a sentence, where nothing was tried."""
     sign = "✗" if state == "failed" else "○"
     inside = heading(sign, what) + (f"<p>{code_spans(more)}</p>" if more else "")
-    return Verdict(False, styled(framed(inside, state)), f"{what}. {more}")
+    return OrderVerdict(False, styled(framed(inside, state)), f"{what}. {more}")
 
 
 def passed_card(what: str) -> str:

@@ -25,7 +25,7 @@ from sdpa_helpers.checking.pages.page_text import PageError
 
 
 @dataclass(frozen=True)
-class Entry:
+class ContentEntry:
     """One entry of a list."""
 
     line: int
@@ -52,7 +52,7 @@ class Paragraph:
     text: str
 
 
-Kind = TypeVar("Kind", Paragraph, Entry, Code)
+Kind = TypeVar("Kind", Paragraph, ContentEntry, Code)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Section:
     path: Path
     line: int
     title: str
-    blocks: tuple[Paragraph | Entry | Code, ...]
+    blocks: tuple[Paragraph | ContentEntry | Code, ...]
 
     def wrong(self, message: str, line: int = 0) -> PageError:
         """The error to raise; line: that of the heading by default."""
@@ -133,7 +133,7 @@ def read_content(path: Path) -> ContentPage:
     return ContentPage(head[0][2:].strip(), tuple(sections))
 
 
-def _blocks(section: Section, lines: list[str]) -> Iterator[Paragraph | Entry | Code]:
+def _blocks(section: Section, lines: list[str]) -> Iterator[Paragraph | ContentEntry | Code]:
     number = 0
     while number < len(lines):
         line, at = lines[number], section.line + 1 + number
@@ -146,7 +146,7 @@ def _blocks(section: Section, lines: list[str]) -> Iterator[Paragraph | Entry | 
             number = end + 1
         elif line.startswith("- "):
             end = _end(lines, number, lambda one: one.startswith(" "))
-            yield Entry(at, line[2:].strip(), " ".join(map(str.strip, lines[number:end])))
+            yield ContentEntry(at, line[2:].strip(), " ".join(map(str.strip, lines[number:end])))
             number = end
         elif line.startswith(" "):
             raise section.wrong(f"`{line.strip()[:40]}` is indented below no entry: one begins with `- `", at)

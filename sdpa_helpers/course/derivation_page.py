@@ -16,7 +16,7 @@ the slips that are known, each with its name, what is typed, and the sentence fo
 import re
 
 from sdpa_helpers.checking.kinds.derivation import Slip, Step
-from sdpa_helpers.course.content import Entry, Paragraph, Section, page_of
+from sdpa_helpers.course.content import ContentEntry, Paragraph, Section, page_of
 
 _RIGHT = re.compile(r"`([^`]+)` in ([\w ]+?)(?:, with (\w+))?")
 _SLIP = re.compile(r"([\w-]+) `([^`]+)`")
@@ -33,11 +33,11 @@ def _step(section: Section) -> Step:
     if not found:
         raise section.wrong("what is right is expected first, as `a + b` in a b", first.line)
     says = " ".join(paragraph.text for paragraph in about)
-    slips = tuple(_slip(section, entry) for entry in section.of(Entry))
+    slips = tuple(_slip(section, entry) for entry in section.of(ContentEntry))
     return Step(section.title, found[1], tuple(found[2].split()), slips, says, found[3] or "")
 
 
-def _slip(section: Section, entry: Entry) -> Slip:
+def _slip(section: Section, entry: ContentEntry) -> Slip:
     found = _SLIP.fullmatch(entry.text)
     if not found or not entry.says:
         raise section.wrong(

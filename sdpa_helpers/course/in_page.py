@@ -13,7 +13,7 @@ from sdpa_helpers.checking.code.answer_cells import MAX_ANSWER_CHARACTERS, answe
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.course import session
 from sdpa_helpers.course.notebook_cells import SETUP
-from sdpa_helpers.course.page_shell import Ran, Shell, Verdict, run_alone
+from sdpa_helpers.course.page_shell import Ran, Shell, ShownVerdict, run_alone
 from sdpa_helpers.course.registry import LESSONS, exercises_of, sheet_of
 from sdpa_helpers.course.told import keep_from_room, sentence_for
 
@@ -53,18 +53,22 @@ def reply(request: str) -> str:
             keep_from_room(told)
         return json.dumps(asdict(checked(exercise, asked["answers"])), ensure_ascii=False)
     card = session.hint_for(exercise) if asked["ask"] == "hint" else session.solution_of(exercise)
-    return json.dumps(asdict(Verdict(card.html(), card.text(), of=exercise.max_points)), ensure_ascii=False)
+    return json.dumps(
+        asdict(ShownVerdict(card.html(), card.text(), of=exercise.max_points)), ensure_ascii=False
+    )
 
 
-def _at_work(name: str, answers: Mapping[str, str]) -> Verdict:
+def _at_work(name: str, answers: Mapping[str, str]) -> ShownVerdict:
     """What the trained head does with an answer, as JSON in the verdict's text."""
     from sdpa_helpers.course.in_head import in_head  # most pages never ask
 
     space, problem = run_alone(answers.get(name, ""), {})
     if problem or not callable(function := space.get(name)):
         trouble = problem or f"Your cell defines no function called `{name}`."
-        return Verdict("", json.dumps({"answer": "", "weights": [], "trouble": trouble}, ensure_ascii=False))
-    return Verdict("", in_head(name, function))
+        return ShownVerdict(
+            "", json.dumps({"answer": "", "weights": [], "trouble": trouble}, ensure_ascii=False)
+        )
+    return ShownVerdict("", in_head(name, function))
 
 
 def exercise_in(lesson: str, name: str) -> Exercise:
@@ -75,14 +79,14 @@ def exercise_in(lesson: str, name: str) -> Exercise:
     return found
 
 
-def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
+def checked(exercise: Exercise, answers: Mapping[str, str]) -> ShownVerdict:
     """Run the cells of one lesson up to the exercise's, each in its turn, and check what it defines."""
     name = exercise.name
     shell, ran = _ran(exercise, answers)
     function = shell.user_ns.get(name)
     if ran.problem or not callable(function):
         missing = f"Your cell defines no function called `{name}`. Give yours that name."
-        return Verdict("", ran.problem or missing, of=exercise.max_points, printed=ran.printed)
+        return ShownVerdict("", ran.problem or missing, of=exercise.max_points, printed=ran.printed)
     report = session.report_on(exercise, function, shell.notebook)
     onward = report.helps.onward and replace(
         report.helps.onward, href=_page_after(exercise, report.helps.onward)
@@ -90,7 +94,7 @@ def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
     key = report.result.unknown
     helps = replace(report.helps, onward=onward, worlds=())  # nothing is kept here
     report = replace(report, helps=helps, told=sentence_for(name, key))
-    return Verdict(
+    return ShownVerdict(
         _in_a_page(report.html()),
         report.text(),
         report.points,
@@ -102,11 +106,11 @@ def checked(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
     )
 
 
-def shown(exercise: Exercise, answers: Mapping[str, str]) -> Verdict:
+def shown(exercise: Exercise, answers: Mapping[str, str]) -> ShownVerdict:
     """Run the same cells, and give what the exercise's printed and the value of its last line; nothing is judged."""
     _, ran = _ran(exercise, answers, shows=True)
     nothing = "" if ran.printed else NOTHING_SHOWN.format(name=exercise.name)
-    return Verdict("", ran.problem or ran.value or nothing, of=exercise.max_points, printed=ran.printed)
+    return ShownVerdict("", ran.problem or ran.value or nothing, of=exercise.max_points, printed=ran.printed)
 
 
 def _ran(exercise: Exercise, answers: Mapping[str, str], shows: bool = False) -> tuple[Shell, Ran]:

@@ -7,7 +7,7 @@ from sdpa_helpers.course import saved
 from sdpa_helpers.course.notes import Note, Told
 from sdpa_helpers.course.page_ladder import all_ladders
 from sdpa_helpers.course.registry import all_exercises, all_written, exercises_of
-from sdpa_helpers.show.ladder import LadderPanel, Place, place_in
+from sdpa_helpers.show.ladder import LadderPanel, LadderPlace, place_in
 
 
 def ladder(name: str) -> LadderPanel | Shown:
@@ -38,7 +38,7 @@ def _kept_back(name: str) -> str:
     return exercise.lesson
 
 
-def _place(name: str, key: str, rungs) -> Place:
+def _place(name: str, key: str, rungs) -> LadderPlace:
     """Where the learner was. In another edition the lines may be others: then only the rung counts."""
     told = saved.load_ladder(name)
     if told.get("key") != key:
@@ -46,5 +46,5 @@ def _place(name: str, key: str, rungs) -> Place:
     return place_in(rungs, told)
 
 
-def _keep(name: str, key: str, place: Place) -> None:
+def _keep(name: str, key: str, place: LadderPlace) -> None:
     saved.keep_ladder(name, {"key": key, **place._asdict()})

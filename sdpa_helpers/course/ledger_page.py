@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sdpa_helpers.course.articles import ARTICLES, Article, article_of, part_of
-from sdpa_helpers.course.claim import Claim, Entry, run
+from sdpa_helpers.course.claim import Claim, LedgerRow, run
 from sdpa_helpers.course.generated import keep
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import all_claims
@@ -30,7 +30,7 @@ _SHOWN = {
 }
 
 
-def as_json(entries: Sequence[Entry]) -> str:
+def as_json(entries: Sequence[LedgerRow]) -> str:
     """The numbers and verdicts, for the test that computes them again. NaN and ±∞ become strings.
 
     What is no whole number ends at a hundredth of what its claim lets it differ by: later digits are one processor's
@@ -53,16 +53,16 @@ def as_json(entries: Sequence[Entry]) -> str:
     return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
 
-def stored_entries(claims: Sequence[Claim], text: str) -> list[Entry]:
+def stored_entries(claims: Sequence[Claim], text: str) -> list[LedgerRow]:
     """The claims with the numbers that `as_json` wrote. KeyError for a claim that it does not have."""
     data: Mapping[str, Any] = json.loads(text)
     return [
-        Entry(claim, {name: float(value) for name, value in data[str(claim.number)]["values"].items()})
+        LedgerRow(claim, {name: float(value) for name, value in data[str(claim.number)]["values"].items()})
         for claim in claims
     ]
 
 
-def as_page(entries: Sequence[Entry]) -> str:
+def as_page(entries: Sequence[LedgerRow]) -> str:
     """The ledger as a Markdown page: what the verdicts mean, how many there are, and a table for each article."""
     lines = [
         f"# The ledger: {len(entries)} claims, computed",
@@ -104,7 +104,7 @@ def as_page(entries: Sequence[Entry]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _counts(entries: Sequence[Entry]) -> list[str]:
+def _counts(entries: Sequence[LedgerRow]) -> list[str]:
     rows = [
         (
             f"[{article.letter}](#{_anchor(article)}), {article.what}",
@@ -125,7 +125,7 @@ def _anchor(article: Article) -> str:
     return re.sub(r"[^\w -]", "", f"article {article.letter} {article.what}".lower()).replace(" ", "-")
 
 
-def _table(entries: Sequence[Entry], everything: Sequence[Entry]) -> list[str]:
+def _table(entries: Sequence[LedgerRow], everything: Sequence[LedgerRow]) -> list[str]:
     lines = [
         "| # | in the article | claim | verdict | what came out | where |",
         "|--:|:--|:--|:--|:--|:--|",
@@ -158,12 +158,12 @@ def _said(claim: Claim) -> str:
     return f"{quoted(claim)} In our words: {claim.says}"
 
 
-def doubles(entry: Entry, everything: Sequence[Entry]) -> list[Entry]:
+def doubles(entry: LedgerRow, everything: Sequence[LedgerRow]) -> list[LedgerRow]:
     """The claims that say the same as this one, and share its row."""
     return [other for other in everything if other.claim.same_as == entry.claim.number]
 
 
-def cases_told(entry: Entry) -> str:
+def cases_told(entry: LedgerRow) -> str:
     """In which cases a claim holds, and in which not; "" where there is one, which its verdict tells."""
     if len(entry.cases) == 1:
         return ""
@@ -209,7 +209,7 @@ def as_text(claim: Claim) -> str:
     return "\n".join([*lines, "", f"In the course: notebooks/{notebook}.ipynb, {section}"])
 
 
-def came_out(entry: Entry) -> str:
+def came_out(entry: LedgerRow) -> str:
     """What came out, with the source of a piece of history, and what stood in for the claim's subject."""
     claim = entry.claim
     kind = f" (history; source: {claim.source})" if claim.source else ""

@@ -12,7 +12,7 @@ from sdpa_helpers.checking.card.render import Shown, framed, heading
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LineTask:
     """What a line should give, and what to say once it does."""
 
     value: Any
@@ -24,7 +24,7 @@ class OwnLine(Shown):
     """What came of a line."""
 
     yours: Any
-    wanted: Wanted
+    wanted: LineTask
 
     @property
     def passed(self) -> bool:
@@ -67,7 +67,7 @@ def _short(array: np.ndarray) -> str:
     return np.array2string(array, precision=2, suppress_small=True, threshold=40)
 
 
-def line_of(wanted: Mapping[str, Callable[[], Wanted]]) -> Callable[[str, Any], OwnLine]:
+def line_of(wanted: Mapping[str, Callable[[], LineTask]]) -> Callable[[str, Any], OwnLine]:
     """The function `line` of a notebook that wants these."""
 
     def line(name: str, yours: Any) -> OwnLine:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from sdpa_helpers.checking.code.edits import RESULT, START, Answer, Edits, Pairs
+from sdpa_helpers.checking.code.edits import RESULT, START, EditableAnswer, Edits, Pairs
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.course.code_blocks import Block, parts_in, parts_of
 from sdpa_helpers.course.code_ladder import CodeLadder, WrongLine
@@ -82,7 +82,7 @@ def _wrong_lines(pairs: Pairs, right: tuple[Block, ...]) -> tuple[WrongLine, ...
     return tuple(line for line in every if offered[line.text] is line)[:MOST_WRONG]
 
 
-def _changed(answer: Answer, edits: Edits, right: tuple[Block, ...]) -> tuple[int, str] | None:
+def _changed(answer: EditableAnswer, edits: Edits, right: tuple[Block, ...]) -> tuple[int, str] | None:
     """The one line that these edits change, and how it reads then."""
     if any(edit.before in (START, RESULT) for edit in edits):
         return None

@@ -18,7 +18,7 @@ NOT_IN_A_PAGE = (
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ShownVerdict:
     """What a page shows of a check."""
 
     card: str

@@ -11,14 +11,14 @@ from typing import Any
 
 from sdpa_helpers.course import attempts, saved
 from sdpa_helpers.course.joined import tell
-from sdpa_helpers.show.predict import Chosen, Prediction, Question, Series
+from sdpa_helpers.show.predict import Chosen, Prediction, PredictionShown, Series
 
 
-def asker(lesson: str, predictions: tuple[Prediction, ...]) -> Callable[..., Question]:
+def asker(lesson: str, predictions: tuple[Prediction, ...]) -> Callable[..., PredictionShown]:
     """The function `predict` of a lesson's notebook."""
     known = {prediction.name: prediction for prediction in predictions}
 
-    def predict(name: str, measured: Any, *shown: Any) -> Question:
+    def predict(name: str, measured: Any, *shown: Any) -> PredictionShown:
         """Ask what the reader expects; their choice is put beside `measured`, and `shown` appears then.
 
         Args:
@@ -35,7 +35,7 @@ def asker(lesson: str, predictions: tuple[Prediction, ...]) -> Callable[..., Que
         before = saved.load_predictions().get((lesson, name))
         keep = functools.partial(_keep, lesson, known[name], value)
         chosen = Chosen(before.option, before.sure) if before else None
-        return Question(lesson, known[name], value, shown, keep, chosen)
+        return PredictionShown(lesson, known[name], value, shown, keep, chosen)
 
     return predict
 
@@ -60,13 +60,15 @@ def recaller(lesson: str, questions: tuple[Recalled, ...]) -> Callable[[], Serie
 
     def recall() -> Series:
         """Three questions about earlier lessons, one after the other. Nothing is graded, and nothing is kept."""
-        asked: list[Question] = []
+        asked: list[PredictionShown] = []
         for number, question in enumerate(questions, 1):
             title = f"Remember · {number} of {len(questions)}"
             waits_for = asked[-1].given()["key"] if asked else ""
             found = question.measure()
             asked.append(
-                Question(lesson, question.prediction, found, title=title, waits_for=waits_for, found="Answer")
+                PredictionShown(
+                    lesson, question.prediction, found, title=title, waits_for=waits_for, found="Answer"
+                )
             )
         return Series(tuple(asked))
 

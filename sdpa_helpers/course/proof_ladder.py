@@ -15,7 +15,7 @@ from typing import NamedTuple
 from sdpa_helpers.checking.card.card_style import styled
 from sdpa_helpers.checking.card.render import framed, heading
 from sdpa_helpers.course.code_ladder import PRACTICE, passed_card, told
-from sdpa_helpers.show.ladder import BLANK, LONGEST, Line, Rungs, Verdict
+from sdpa_helpers.show.ladder import BLANK, LONGEST, Line, OrderVerdict, Rungs
 from sdpa_helpers.show.predict import plain, rich
 
 
@@ -96,7 +96,7 @@ class ProofLadder:
             try_blanks=self.try_blanks,
         )
 
-    def try_order(self, order: Sequence[int]) -> Verdict:
+    def try_order(self, order: Sequence[int]) -> OrderVerdict:
         """The verdict on lines in an order."""
         chosen = [(number, self.offered[number]) for number in order]
         wrong = [(n, line.says) for n, line in chosen if isinstance(line, FalseStatement)]
@@ -116,11 +116,11 @@ class ProofLadder:
         if left:
             lines = "One line is" if left == 1 else f"{left} lines are"
             return told("Right so far", f"Each line has what it uses above it. {lines} still missing.")
-        return Verdict(
+        return OrderVerdict(
             True, passed_card(f"{self.title}: right, each line uses what stands above it"), "Right."
         )
 
-    def try_blanks(self, typed: Sequence[str]) -> Verdict:
+    def try_blanks(self, typed: Sequence[str]) -> OrderVerdict:
         """The verdict on what was typed into the blanks."""
         found = []
         for number, (text, blank) in enumerate(zip(typed, self.blanks, strict=True), 1):
@@ -128,7 +128,7 @@ class ProofLadder:
                 found.append(f"Blank {number}: {why}")
         if found:
             return _said("Not right yet", found, ())
-        return Verdict(True, passed_card(f"{self.title}: both blanks are right"), "Right.")
+        return OrderVerdict(True, passed_card(f"{self.title}: both blanks are right"), "Right.")
 
     def _needs(self, line: Statement, missing: str) -> str:
         needed = next(other for other in self.statements if other.name == missing)
@@ -153,12 +153,12 @@ class ProofLadder:
         return [value_of(text, point) for point in self.points]
 
 
-def _said(what: str, sentences: list[str], marked: tuple[int, ...]) -> Verdict:
+def _said(what: str, sentences: list[str], marked: tuple[int, ...]) -> OrderVerdict:
     items = "".join(f"<p>{rich(sentence)}</p>" for sentence in sentences[:3])
     more = f"<p>And {len(sentences) - 3} more.</p>" if len(sentences) > 3 else ""
     practice = f"<p class='about'>{PRACTICE}</p>"
     shown = framed(f"{heading('✗', what)}{practice}{items}{more}", "failed")
-    return Verdict(False, styled(shown), f"{what}. {plain(sentences[0])}", marked)
+    return OrderVerdict(False, styled(shown), f"{what}. {plain(sentences[0])}", marked)
 
 
 def _with_field(line: Statement, numbers) -> str:

@@ -23,10 +23,10 @@ import re
 from collections.abc import Callable
 from functools import cache, partial
 
-from sdpa_helpers.course.content import Code, Entry, Paragraph, Section, page_of
+from sdpa_helpers.course.content import Code, ContentEntry, Paragraph, Section, page_of
 from sdpa_helpers.course.predicting import Recalled, asker, recaller
 from sdpa_helpers.course.registry import lesson_in
-from sdpa_helpers.show.predict import Option, Prediction, Question, Range, Series
+from sdpa_helpers.show.predict import Option, Prediction, PredictionShown, Range, Series
 
 _HOW_SURE, _ON_PAPER, _MEASURED, _RIGHT = " · asks how sure", " · on paper", "measured: ", " · right for "
 _NUMBER = r"[-−]?(?:\d[\d.]*(?:e[-+]?\d+)?|∞)"
@@ -45,7 +45,7 @@ def recalled_of(lesson: str) -> tuple[Recalled, ...]:
     return tuple(map(_recalled, page_of(lesson, "recall").sections))
 
 
-def predict_in(folder: str) -> Callable[..., Question]:
+def predict_in(folder: str) -> Callable[..., PredictionShown]:
     """The function `predict` of the lesson in a folder, e.g. "softmax"."""
     lesson = lesson_in(folder)
     return asker(lesson, predictions_of(lesson))
@@ -73,7 +73,7 @@ def _computed(section: Section) -> str | float:
 def _prediction(section: Section) -> Prediction:
     title = section.title.removesuffix(_ON_PAPER)
     name, sure, more = title.partition(_HOW_SURE)
-    options, texts = section.of(Entry), section.of(Paragraph)
+    options, texts = section.of(ContentEntry), section.of(Paragraph)
     if not options or more or "·" in name:
         raise section.wrong(
             f"`## name` or `## name{_HOW_SURE}` is expected (behind either also `{_ON_PAPER.strip()}`), a question, "
@@ -95,7 +95,7 @@ def _prediction(section: Section) -> Prediction:
         raise section.wrong(str(error)) from None
 
 
-def _option(entry: Entry) -> Option:
+def _option(entry: ContentEntry) -> Option:
     text, _, right = entry.text.partition(_RIGHT)
     return Option(text, entry.says, _value(right) if right else None)
 

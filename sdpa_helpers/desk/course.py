@@ -52,7 +52,7 @@ class NextStep:
 
 
 @dataclass(frozen=True)
-class Place:
+class RoomMember:
     """Who the learner is in a room."""
 
     name: str
@@ -69,7 +69,7 @@ class CourseState:
     lessons: tuple[LessonState, ...]
     next: NextStep | None
     """None when every exercise is solved."""
-    room: Place | None = None
+    room: RoomMember | None = None
     """In the instructor's room."""
 
 
@@ -83,9 +83,9 @@ def course_state(root: Path) -> CourseState:
     return CourseState(lessons, _next(root, lessons), _place())
 
 
-def _place() -> Place | None:
+def _place() -> RoomMember | None:
     there = joined()
-    return Place(there.name, there.color, there.page) if there else None
+    return RoomMember(there.name, there.color, there.page) if there else None
 
 
 def _lesson(root: Path, outline: Outline, points: dict[str, float], predicted: set[str]) -> LessonState:

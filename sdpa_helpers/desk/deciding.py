@@ -52,7 +52,7 @@ class NotOurs:
 
 
 @dataclass(frozen=True)
-class Step:
+class CopyStep:
     """What becomes of one copy."""
 
     copy: Copy
@@ -73,39 +73,41 @@ def beside(name: str) -> str:
     return f"{name.removesuffix('.ipynb')}.new.ipynb"
 
 
-def decide(copy: Copy, mine: Lying, new: Lying, record: Record, is_open: frozenset[str]) -> Step:
+def decide(copy: Copy, mine: Lying, new: Lying, record: Record, is_open: frozenset[str]) -> CopyStep:
     """What becomes of a copy. mine, new: what lies in its place and beside it. is_open: files open in a browser."""
     if mine is None:
-        return Step(copy, Done.NEW, write=copy.name)
+        return CopyStep(copy, Done.NEW, write=copy.name)
     if isinstance(mine, NotOurs):
-        return Step(copy, Done.SKIPPED, mine.why)
+        return CopyStep(copy, Done.SKIPPED, mine.why)
     if mine.version == copy.version:
         refresh = not mine.has_run and mine.data != copy.text.encode() and copy.name not in is_open
         over = isinstance(new, Found) and not new.has_run and new.version in record.versions(copy.beside)
-        return Step(copy, Done.KEPT, write=copy.name if refresh else "", remove=copy.beside if over else "")
+        return CopyStep(
+            copy, Done.KEPT, write=copy.name if refresh else "", remove=copy.beside if over else ""
+        )
     if mine.version not in record.versions(copy.name) or mine.has_answers:
         # Answers in what we laid: the learner had written them into the course's own notebook.
         return _beside(copy, new, record, is_open)
     if copy.name in is_open:
         why = "there is a new version, and it is open in JupyterLab. Save and close it there, shut its kernel down, "
         why += "and start again"
-        return Step(copy, Done.SKIPPED, why)
-    return Step(copy, Done.UPDATED, write=copy.name)
+        return CopyStep(copy, Done.SKIPPED, why)
+    return CopyStep(copy, Done.UPDATED, write=copy.name)
 
 
-def _beside(copy: Copy, new: Lying, record: Record, is_open: frozenset[str]) -> Step:
+def _beside(copy: Copy, new: Lying, record: Record, is_open: frozenset[str]) -> CopyStep:
     """The learner has changed theirs."""
     if record.versions(copy.name)[-1:] == (copy.version,):
-        return Step(copy, Done.KEPT)
+        return CopyStep(copy, Done.KEPT)
     if new is None:
         dismissed = record.offered.get(copy.name) == copy.version
-        return Step(copy, Done.KEPT) if dismissed else Step(copy, Done.BESIDE, write=copy.beside)
+        return CopyStep(copy, Done.KEPT) if dismissed else CopyStep(copy, Done.BESIDE, write=copy.beside)
     if isinstance(new, Found):
         if new.version == copy.version or copy.beside in is_open:
-            return Step(copy, Done.BESIDE)
+            return CopyStep(copy, Done.BESIDE)
         if new.version in record.versions(copy.beside):
-            return Step(copy, Done.BESIDE, write=copy.beside)
-    return Step(
+            return CopyStep(copy, Done.BESIDE, write=copy.beside)
+    return CopyStep(
         copy,
         Done.SKIPPED,
         f"there is a new version, and no place for it: work/{copy.beside} is yours too. Rename that and start again",

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sdpa_helpers.desk.copy_text import copy_of, fingerprint, has_answers, has_run
-from sdpa_helpers.desk.deciding import Copy, Done, Found, Lying, NotOurs, Step, decide
+from sdpa_helpers.desk.deciding import Copy, CopyStep, Done, Found, Lying, NotOurs, decide
 from sdpa_helpers.desk.record import read_record, write_record
 from sdpa_helpers.desk.where import FOLDERS, DeskProblem, notebooks_in, refuse_links, work_of
 from sdpa_helpers.desk.write import replace_file, sweep
@@ -27,7 +27,7 @@ _NO_NOTEBOOK = (OSError, ValueError, KeyError, TypeError, AttributeError, Recurs
 _DAMAGED = "cannot be read as a notebook. Get it again, for example with `git checkout`"
 
 
-def lay(root: Path, is_open: frozenset[str] = frozenset()) -> tuple[Step, ...]:
+def lay(root: Path, is_open: frozenset[str] = frozenset()) -> tuple[CopyStep, ...]:
     """Bring work/ up to date; returns what became of each copy.
 
     is_open: files, from work/, that a running JupyterLab has open: they are not replaced. Raises DeskProblem when
@@ -47,7 +47,7 @@ def lay(root: Path, is_open: frozenset[str] = frozenset()) -> tuple[Step, ...]:
         ) from error
 
 
-def _lay(root: Path, work: Path, is_open: frozenset[str]) -> tuple[Step, ...]:
+def _lay(root: Path, work: Path, is_open: frozenset[str]) -> tuple[CopyStep, ...]:
     record = read_record(work)
     seen: dict[str, Lying] = {}
     steps = []
@@ -56,7 +56,7 @@ def _lay(root: Path, work: Path, is_open: frozenset[str]) -> tuple[Step, ...]:
         try:
             copy = _copy(name, copy_of(path, root))
         except _NO_NOTEBOOK:
-            steps.append(Step(Copy(name, "", ""), Done.SKIPPED, f"the course's own {path} {_DAMAGED}"))
+            steps.append(CopyStep(Copy(name, "", ""), Done.SKIPPED, f"the course's own {path} {_DAMAGED}"))
             continue
         seen |= {name: look(work / name) for name in (copy.name, copy.beside)}
         steps.append(decide(copy, seen[copy.name], seen[copy.beside], record, is_open))
@@ -100,7 +100,7 @@ def look(place: Path) -> Lying:
         return NotOurs(f"this cannot be read as a notebook, so it was left alone. {again}")
 
 
-def _do(work: Path, step: Step, seen: dict[str, Lying]) -> Step:
+def _do(work: Path, step: CopyStep, seen: dict[str, Lying]) -> CopyStep:
     """Write and remove what was decided; what fails, or was saved since it was looked at, is left alone."""
     try:
         if step.write:
@@ -157,7 +157,7 @@ def _alone(lock: Path) -> Iterator[None]:
 # ---- what to say of it --------------------------------------------------------------------------------------
 
 
-def lines_on(steps: tuple[Step, ...]) -> list[str]:
+def lines_on(steps: tuple[CopyStep, ...]) -> list[str]:
     """What a learner reads; nothing when nothing was done."""
     of = {done: [step.copy for step in steps if step.done is done] for done in Done}
     said = [f"{count(of[done])} {done.value}" for done in (Done.NEW, Done.UPDATED) if of[done]]

@@ -38,7 +38,7 @@ class Reset:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CellAnswer:
     """What stood in an answer cell."""
 
     text: str
@@ -85,7 +85,7 @@ def put_aside(root: Path, exercise: str, answer: str | None) -> Reset:
     answer: the cell as it stands in the browser; None: as it stands in the saved file.
     """
     stub = stub_of(root, exercise)
-    answers = _saved_answers(root, stub, exercise) if answer is None else [Answer(answer)]
+    answers = _saved_answers(root, stub, exercise) if answer is None else [CellAnswer(answer)]
     return _kept(root, exercise, stub, answers)
 
 
@@ -127,7 +127,7 @@ def _stub_cell(stub: Stub, ids: list[Any], minor: Any) -> dict[str, Any]:
     return cell
 
 
-def _kept(root: Path, exercise: str, stub: Stub, answers: list[Answer]) -> Reset:
+def _kept(root: Path, exercise: str, stub: Stub, answers: list[CellAnswer]) -> Reset:
     work, source = work_of(root), text_of(stub.cell)
     names = {name for answer in answers for name in answered_in(answer.text)}
     if others := ", ".join(sorted(names - {exercise})):
@@ -142,7 +142,7 @@ def _kept(root: Path, exercise: str, stub: Stub, answers: list[Answer]) -> Reset
     return Reset(source, kept, f"{work.name}/exercises/{stub.notebook}")
 
 
-def _append(place: Path, exercise: str, answer: Answer) -> None:
+def _append(place: Path, exercise: str, answer: CellAnswer) -> None:
     fence, text = "```", answer.text
     while fence in text:
         fence += "`"
@@ -162,7 +162,7 @@ def _append(place: Path, exercise: str, answer: Answer) -> None:
         ) from error
 
 
-def _saved_answers(root: Path, stub: Stub, exercise: str) -> list[Answer]:
+def _saved_answers(root: Path, stub: Stub, exercise: str) -> list[CellAnswer]:
     cells = _notebook(work_of(root) / "exercises" / stub.notebook)["cells"]
     return [_answer(cell) for cell in cells if exercise in _answered(cell)]
 
@@ -178,9 +178,9 @@ def _notebook(place: Path) -> dict[str, Any]:
     return notebook
 
 
-def _answer(cell: dict[str, Any]) -> Answer:
+def _answer(cell: dict[str, Any]) -> CellAnswer:
     pasted = cell.get("attachments", {}).items()
-    return Answer(
+    return CellAnswer(
         text_of(cell),
         tuple((name, mime, "".join(data)) for name, kinds in pasted for mime, data in kinds.items()),
     )

@@ -24,7 +24,7 @@ _OPEN = ("find", "many", "loud", "estimate")
 
 
 @dataclass(frozen=True)
-class Place:
+class HeadSlot:
     """How an exercise's function is put into the head, and the worlds in which it has a say."""
 
     stages: Callable[[Callable], Stages]
@@ -32,18 +32,18 @@ class Place:
 
 
 PLACES = {
-    "dot_product": Place(lambda f: Stages(scores=each_pair(f)), ("find",)),
-    "attention_scores": Place(lambda f: Stages(scores=f), ("find", "many", "estimate")),
-    "scaled_scores": Place(lambda f: Stages(scaled=f), ("find", "many", "estimate")),
-    "weighted_sum": Place(lambda f: Stages(mix=f), ("find", "many", "estimate")),
-    "softmax": Place(lambda f: Stages(weights=lambda scores: f(scores)), (*_OPEN, "hidden")),
-    "masked_softmax": Place(
+    "dot_product": HeadSlot(lambda f: Stages(scores=each_pair(f)), ("find",)),
+    "attention_scores": HeadSlot(lambda f: Stages(scores=f), ("find", "many", "estimate")),
+    "scaled_scores": HeadSlot(lambda f: Stages(scaled=f), ("find", "many", "estimate")),
+    "weighted_sum": HeadSlot(lambda f: Stages(mix=f), ("find", "many", "estimate")),
+    "softmax": HeadSlot(lambda f: Stages(weights=lambda scores: f(scores)), (*_OPEN, "hidden")),
+    "masked_softmax": HeadSlot(
         lambda f: Stages(weights=lambda s, mask=None: f(s, np.ones(s.shape, bool) if mask is None else mask)),
         _SHOW_ALL,
     ),
-    "attention": Place(lambda f: Stages(attention=f), _SHOW_ALL),
-    "chunked_attention": Place(lambda f: Stages(attention=lambda Q, K, V: f(Q, K, V, 2)), _OPEN),
-    "tiled_attention": Place(lambda f: Stages(attention=lambda Q, K, V: f(Q, K, V, 2, 2)), _OPEN),
+    "attention": HeadSlot(lambda f: Stages(attention=f), _SHOW_ALL),
+    "chunked_attention": HeadSlot(lambda f: Stages(attention=lambda Q, K, V: f(Q, K, V, 2)), _OPEN),
+    "tiled_attention": HeadSlot(lambda f: Stages(attention=lambda Q, K, V: f(Q, K, V, 2, 2)), _OPEN),
 }
 """By the exercise."""
 BACKWARD: dict[str, Callable[[Callable], Callable]] = {

@@ -21,7 +21,7 @@ SOFT = 0.15
 """How long they are where a soft average is asked for."""
 
 
-class Asked(NamedTuple):
+class HeadQuestion(NamedTuple):
     """What the head is asked in a world."""
 
     lists: Lists
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
     mask: np.ndarray | None = None
 
 
-Ask = Callable[[Asked, Attention], np.ndarray]
+Ask = Callable[[HeadQuestion, Attention], np.ndarray]
 """For each question whether the answer is right."""
 
 
@@ -48,7 +48,7 @@ class World:
     """The same behind "it ends with an error"."""
     masks: bool
     """Whether something is hidden in it."""
-    make: Callable[[Head], Asked]
+    make: Callable[[Head], HeadQuestion]
     ask: Ask
 
 
@@ -61,12 +61,12 @@ def answered(out: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.where(clear, last.argmax(-1), -1)
 
 
-def _votes(asked: Asked, attention: Attention) -> np.ndarray:
+def _votes(asked: HeadQuestion, attention: Attention) -> np.ndarray:
     q, k, v = asked.q, asked.k, asked.v
     return answered(attention(q, k, v, asked.mask)[0], q, v) == asked.lists.right
 
 
-def _one_after_the_other(asked: Asked, attention: Attention) -> np.ndarray:
+def _one_after_the_other(asked: HeadQuestion, attention: Attention) -> np.ndarray:
     each = list(zip(asked.q, asked.k, asked.v, strict=True))
     outs = [
         np.array(attention(q, k, v, None)[0]) for q, k, v in each
@@ -77,7 +77,7 @@ def _one_after_the_other(asked: Asked, attention: Attention) -> np.ndarray:
     return np.array(given) == asked.lists.right
 
 
-def _within_a_hundredth(asked: Asked, attention: Attention) -> np.ndarray:
+def _within_a_hundredth(asked: HeadQuestion, attention: Attention) -> np.ndarray:
     right = reference(*asked[1:])[0]
     out = np.asarray(attention(*asked[1:])[0])
     if out.shape != right.shape:
@@ -85,24 +85,24 @@ def _within_a_hundredth(asked: Asked, attention: Attention) -> np.ndarray:
     return np.abs(out - right).max((-1, -2)) < 0.01 * np.abs(right).max((-1, -2))
 
 
-def _zeros(asked: Asked, attention: Attention) -> np.ndarray:
+def _zeros(asked: HeadQuestion, attention: Attention) -> np.ndarray:
     out = np.asarray(attention(*asked[1:])[0])
     shape = (*asked.q.shape[:-1], asked.v.shape[-1])
     return (out == 0).all((-1, -2)) if out.shape == shape else np.zeros(len(asked.q), bool)
 
 
-def _find(head: Head) -> Asked:
+def _find(head: Head) -> HeadQuestion:
     lists = head.draw(np.random.default_rng(1), LISTS)
-    return Asked(lists, *head.project(lists))
+    return HeadQuestion(lists, *head.project(lists))
 
 
-def _many(head: Head) -> Asked:
+def _many(head: Head) -> HeadQuestion:
     drawn = head.draw(np.random.default_rng(2), 30)
     lists = Lists(*(part.reshape(3, 5, 2, *part.shape[1:]) for part in drawn))
-    return Asked(lists, *head.project(lists))
+    return HeadQuestion(lists, *head.project(lists))
 
 
-def _hidden(head: Head) -> Asked:
+def _hidden(head: Head) -> HeadQuestion:
     rng, count = np.random.default_rng(3), 120
     people, drinks, _ = head.draw(rng, count)
     length = rng.integers(2, SAYING, size=count)  # at least one namesake stands behind the end
@@ -113,16 +113,16 @@ def _hidden(head: Head) -> Asked:
     drinks = np.where(after, (right[:, None] + 1 + np.arange(SAYING) % 3) % len(head.drinks), drinks)
     lists = Lists(people, drinks, asked)
     mask = np.concatenate([~after, np.ones((count, 1), bool)], axis=1)[:, None, :]
-    return Asked(lists, *head.project(lists), mask)
+    return HeadQuestion(lists, *head.project(lists), mask)
 
 
-def _with_queries(head: Head, seed: int, count: int, factor: float) -> Asked:
+def _with_queries(head: Head, seed: int, count: int, factor: float) -> HeadQuestion:
     lists = head.draw(np.random.default_rng(seed), count)
     q, k, v = head.project(lists)
-    return Asked(lists, factor * q, k, v)
+    return HeadQuestion(lists, factor * q, k, v)
 
 
-def _empty(head: Head) -> Asked:
+def _empty(head: Head) -> HeadQuestion:
     return _with_queries(head, 6, 20, 1.0)._replace(mask=np.zeros((20, 1, SAYING + 1), bool))
 
 
@@ -191,7 +191,7 @@ def right_in(world: World, attention: Attention) -> np.ndarray:
 
 
 @cache
-def _made(world: World) -> Asked:
+def _made(world: World) -> HeadQuestion:
     """What is asked in a world: the same each time, for functions get copies."""
     return world.make(looks_up())
 

@@ -31,7 +31,7 @@ _FORMULA = (
 """The formula, each symbol with the underline of its role."""
 
 
-class Place(NamedTuple):
+class PlacedCard(NamedTuple):
     """A card and what stands above it."""
 
     number: str
@@ -49,7 +49,7 @@ class Symbol(NamedTuple):
     role: str = ""
 
 
-def sheet_page(symbols: Sequence[Symbol], places: Sequence[Place]) -> str:
+def sheet_page(symbols: Sequence[Symbol], places: Sequence[PlacedCard]) -> str:
     """The page: the formula, its letters, and the cards in two columns."""
     letters = "".join(
         f'<p><i><b class="{role}">{rich(letter)}</b></i><span>{rich(meaning)}</span><small>{rich(shape)}</small></p>'
@@ -93,7 +93,7 @@ for (const event of ["resize", "beforeprint"]) addEventListener(event, fit);
 """
 
 
-def _card(place: Place) -> str:
+def _card(place: PlacedCard) -> str:
     card = place.card
     formulas = "".join(f'<p class="formula">{rich(formula)}</p>' for formula in card.formulas)
     rows = "".join(

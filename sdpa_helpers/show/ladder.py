@@ -37,7 +37,7 @@ class Line(NamedTuple):
     """The reason that stands with it, HTML."""
 
 
-class Verdict(NamedTuple):
+class OrderVerdict(NamedTuple):
     """What is said of an order, or of what was typed."""
 
     passed: bool
@@ -70,9 +70,9 @@ class Rungs:
     """What to do on the last rung, HTML."""
     answer_line: str
     """The first line of the cell to which the last rung leads."""
-    try_order: Callable[[tuple[int, ...]], Verdict] = field(repr=False)
+    try_order: Callable[[tuple[int, ...]], OrderVerdict] = field(repr=False)
     """Judges lines by their numbers among those offered."""
-    try_blanks: Callable[[tuple[str, ...]], Verdict] = field(repr=False)
+    try_blanks: Callable[[tuple[str, ...]], OrderVerdict] = field(repr=False)
     """Judges what was typed."""
 
     @property
@@ -81,7 +81,7 @@ class Rungs:
         return sum(line.html.count("data-blank=") for line in self.with_blanks)
 
 
-class Place(NamedTuple):
+class LadderPlace(NamedTuple):
     """Where a reader is."""
 
     rung: int = 1
@@ -93,7 +93,7 @@ class Place(NamedTuple):
     """The rungs that were passed."""
 
 
-def place_in(rungs: Rungs, told: Any) -> Place:
+def place_in(rungs: Rungs, told: Any) -> LadderPlace:
     """A place as a page or a file tells it; what no place on this ladder can hold is left out."""
     told = told if isinstance(told, dict) else {}
     numbers = {name: _whole(told.get(name)) for name in ("order", "passed")}
@@ -102,14 +102,14 @@ def place_in(rungs: Rungs, told: Any) -> Place:
     given = told.get("typed")
     typed = [text[:LONGEST] for text in given if isinstance(text, str)] if isinstance(given, list) else []
     rung = told.get("rung")
-    return Place(rung if rung in (1, 2, 3) else 1, order, tuple(typed[: rungs.blanks]), passed)
+    return LadderPlace(rung if rung in (1, 2, 3) else 1, order, tuple(typed[: rungs.blanks]), passed)
 
 
 def _whole(numbers: Any) -> list[int]:
     return [n for n in numbers if type(n) is int] if isinstance(numbers, list) else []
 
 
-START = Place()
+START = LadderPlace()
 
 
 @dataclass
@@ -117,9 +117,9 @@ class LadderPanel:
     """A ladder as the result of a cell."""
 
     rungs: Rungs
-    place: Place = START
+    place: LadderPlace = START
     """Where the reader was some other day."""
-    keep: Callable[[Place], None] = field(default=lambda _: None, repr=False)
+    keep: Callable[[LadderPlace], None] = field(default=lambda _: None, repr=False)
     """Is told where the reader is."""
 
     def given(self) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class LadderPanel:
     def _move(self, told: Any) -> None:
         self._stand(place_in(self.rungs, told))
 
-    def _stand(self, place: Place) -> None:
+    def _stand(self, place: LadderPlace) -> None:
         self.place = place
         self.keep(place)
 

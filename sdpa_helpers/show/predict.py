@@ -109,7 +109,7 @@ class Chosen:
 
 
 @dataclass
-class Question:
+class PredictionShown:
     """A prediction with what was measured, as the result of a cell."""
 
     lesson: str
@@ -197,7 +197,7 @@ class Question:
 class Series:
     """Questions as the result of one cell: each is seen when the one before it is answered."""
 
-    questions: tuple[Question, ...]
+    questions: tuple[PredictionShown, ...]
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         bundles = [question._repr_mimebundle_() for question in self.questions]

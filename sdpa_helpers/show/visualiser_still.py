@@ -73,7 +73,7 @@ FORMULA = (
 SOFT: dict[str, Any] = {"color": style.FAINT, "size": 12}
 
 
-class Place(NamedTuple):
+class FlowLayout(NamedTuple):
     """Where the columns of the flow begin, and its rows."""
 
     width: float
@@ -94,7 +94,7 @@ class Place(NamedTuple):
         return self.top + (j + 0.5) * self.high
 
 
-def _places(walk: Shown, width: float, flow: float) -> Place:
+def _places(walk: Shown, width: float, flow: float) -> FlowLayout:
     n, step = len(walk.tokens), walk.settings["step"]
     letters = max(len(token) for token in walk.tokens)
     ask, name = min(112, 0.17 * width), min(max(letters * 7.4 + 6, 54), 92)
@@ -104,7 +104,7 @@ def _places(walk: Shown, width: float, flow: float) -> Place:
     bar = product + spark + 22
     top, bottom = TOP + HEAD, TOP + flow - (UNIT_ZONE if step == 4 else 0)
     high = (bottom - top) / (n + (step == 5))
-    return Place(width, ask, names, name, key, spark, product, bar, width - bar - 106, top, bottom, high)
+    return FlowLayout(width, ask, names, name, key, spark, product, bar, width - bar - 106, top, bottom, high)
 
 
 def _above(pen: Pen, walk: Shown) -> None:
@@ -143,7 +143,7 @@ def _spark(
     pen.boxes(boxes, fill)
 
 
-def _keys(pen: Pen, walk: Shown, place: Place) -> None:
+def _keys(pen: Pen, walk: Shown, place: FlowLayout) -> None:
     """Steps 1 to 4: the query meets the keys, products, and what has become of their sum."""
     i, step, d = walk.settings["query"], walk.settings["step"], walk.settings["dk"]
     q, keys, tall = walk.Q[i, :d], walk.K[:, :d], min(place.high - 5, 46)
@@ -173,7 +173,7 @@ def _keys(pen: Pen, walk: Shown, place: Place) -> None:
         _score(pen, walk, place, j)
 
 
-def _score(pen: Pen, walk: Shown, place: Place, j: int) -> None:
+def _score(pen: Pen, walk: Shown, place: FlowLayout, j: int) -> None:
     """The bar of one row at the chosen step, and its number."""
     i, step = walk.settings["query"], walk.settings["step"]
     x, y, thick = LEFT + place.bar, place.row(j), min(0.42 * place.high, 20)
@@ -206,7 +206,7 @@ def exponentials(row: np.ndarray) -> tuple[np.ndarray, float]:
         return np.exp(row - shift), shift
 
 
-def _unit_bar(pen: Pen, walk: Shown, place: Place, y: float) -> None:
+def _unit_bar(pen: Pen, walk: Shown, place: FlowLayout, y: float) -> None:
     """The weights end to end: one bar of length 1."""
     weights = walk.weights[walk.settings["query"]]
     wide = place.width - 2
@@ -225,7 +225,7 @@ def _unit_bar(pen: Pen, walk: Shown, place: Place, y: float) -> None:
         pen.words(LEFT + 1 + x, y + 36, text, **SOFT, ha=align)
 
 
-def _values(pen: Pen, walk: Shown, place: Place) -> None:
+def _values(pen: Pen, walk: Shown, place: FlowLayout) -> None:
     """Step 5: weight × value for every key, and tip to tip in the plane where that can be drawn."""
     i, shown = walk.settings["query"], min(walk.V.shape[1], 4 if walk.about else 3)
     weights, value, digits = walk.weights[i], place.name + 78, 45

@@ -9,7 +9,7 @@ import pytest
 
 import sdpa_helpers as sdpa
 from sdpa_helpers.attention import call_facts, choice, known_backends, machine, worth
-from sdpa_helpers.attention.layout import Answer, Head, Rule, Wants
+from sdpa_helpers.attention.layout import BackendResult, Head, Rule, Wants
 from sdpa_helpers.attention.variants.checked_mods import Mods
 
 from .cases import make
@@ -350,7 +350,7 @@ def test_every_automatic_name_is_a_backend():
 def test_a_new_backend_is_one_file_and_one_line(monkeypatch):
     """It takes part without being one that "auto" considers."""
     abacus = ModuleType("sdpa_helpers.attention.abacus")
-    abacus.attention = lambda arrays, rule, wants: Answer(np.full_like(arrays.query, 7.0))  # pyright: ignore
+    abacus.attention = lambda arrays, rule, wants: BackendResult(np.full_like(arrays.query, 7.0))  # pyright: ignore
     monkeypatch.setitem(sys.modules, abacus.__name__, abacus)
     monkeypatch.setitem(known_backends.BACKENDS, "abacus", known_backends.Backend("abacus", "numpy"))
     assert "abacus" in sdpa.backends()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.attention import few_queries, scaled_dot_product_attention, threads
-from sdpa_helpers.attention.layout import Answer, Head, Rule, Wants
+from sdpa_helpers.attention.layout import BackendResult, Head, Rule, Wants
 
 from .cases import assert_matches, make, to_float64, to_kind
 from .conftest import Blas
@@ -65,7 +65,7 @@ def test_blas_has_one_thread_for_few_rows_and_many_keys(monkeypatch, n_q, number
 
     def attention(*_):
         seen.append(library.get_num_threads())
-        return Answer(query)
+        return BackendResult(query)
 
     few_queries.attend(attention, Head(query, key, key), Rule(), Wants(), by_heads=by_heads)
     assert seen == [blas]

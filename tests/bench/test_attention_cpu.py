@@ -16,14 +16,14 @@ from typer.testing import CliRunner
 
 from sdpa_helpers.bench import rounds, settings
 from sdpa_helpers.bench.busy import busy
-from sdpa_helpers.bench.rows import Row
-from sdpa_helpers.bench.settings import Asked, Setting
+from sdpa_helpers.bench.rows import TimedRow
+from sdpa_helpers.bench.settings import BenchOptions, Setting
 
 # What is measured --------------------------------------------------------------------------------------------
 
 
 def test_the_default_has_every_mask_dtype_and_direction_and_lengths_from_16_to_8192():
-    timed = settings.plan(Asked()).timed
+    timed = settings.plan(BenchOptions()).timed
     for field, all_of_them in (
         ("mask", settings.MASKS),
         ("dtype", settings.DTYPES),
@@ -35,7 +35,7 @@ def test_the_default_has_every_mask_dtype_and_direction_and_lengths_from_16_to_8
 
 
 def test_what_is_named_is_measured_in_all_combinations():
-    asked = Asked(masks=("bool", "padding-90"), directions=("backward",))
+    asked = BenchOptions(masks=("bool", "padding-90"), directions=("backward",))
     timed, weighed = settings.plan(asked)
     assert [(x.mask, x.direction, x.dtype) for x in timed] == [
         ("bool", "backward", "float32"),
@@ -45,7 +45,7 @@ def test_what_is_named_is_measured_in_all_combinations():
 
 
 def test_the_quick_run_is_a_small_part():
-    quick, default = settings.plan(Asked(quick=True)), settings.plan(Asked())
+    quick, default = settings.plan(BenchOptions(quick=True)), settings.plan(BenchOptions())
     assert sum(x.operations for x in quick.timed) < sum(x.operations for x in default.timed) / 50
 
 
@@ -196,7 +196,7 @@ def is_running(pid):
 
 
 def made_up(threads, n, backend, milliseconds, extra_mib):
-    return Row(
+    return TimedRow(
         f"1,4,{n},64", False, "forward", backend, milliseconds, milliseconds / n, 50.0, extra_mib,
         threads=threads, ratio_low=milliseconds / n * 0.9, ratio_high=milliseconds / n * 1.2, rounds=9,
     )  # fmt: skip
@@ -268,7 +268,7 @@ def test_the_figure_of_lengths_is_of_one_shape_at_fewest_threads(needs):
     needs("matplotlib")
     from sdpa_helpers.bench import figures
 
-    other = Row("1,1,4096,128", False, "forward", "numba", 1.0, 1.0, 50.0)
+    other = TimedRow("1,1,4096,128", False, "forward", "numba", 1.0, 1.0, 50.0)
     lines = figures.lengths_of([other, *ROWS])
     assert [row.shape for row in lines["numba"]] == ["1,4,16,64", "1,4,64,64", "1,4,256,64"]
     assert {row.threads for found in lines.values() for row in found} == {1}

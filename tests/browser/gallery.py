@@ -19,7 +19,7 @@ from PIL import Image, ImageFilter
 
 from editions.programs import chromium_here
 from sdpa_helpers.course.session import check
-from sdpa_helpers.show.predict import Chosen, Option, Prediction, Question
+from sdpa_helpers.show.predict import Chosen, Option, Prediction, PredictionShown
 from sdpa_helpers.show.visualiser import SENTENCE, walk_through
 from tests.handing_in import RIGHT
 from tests.lessons.pictures import PANELS
@@ -34,7 +34,7 @@ MOST, MEAN = 45.0, 1.6
 """Two pictures are alike when no place differs by more than `MOST` of 255 levels, and all by no more than `MEAN`."""
 
 
-def _question(before: Chosen | None) -> Question:
+def _question(before: Chosen | None) -> PredictionShown:
     asked = Prediction(
         "twice_as_long",
         "*q* becomes twice as long. What becomes of its score with *k*_{1}?",
@@ -46,7 +46,7 @@ def _question(before: Chosen | None) -> Question:
         after="The weights do not double: they add up to 1.",
     )
     table = "<table><tr><th>q</th><th>2 q</th></tr><tr><td>0.75</td><td>1.50</td></tr></table>"
-    return Question("01_dot_product", asked, "It doubles", [Html(table)], before=before)
+    return PredictionShown("01_dot_product", asked, "It doubles", [Html(table)], before=before)
 
 
 class Html(NamedTuple):

@@ -9,12 +9,12 @@ import pytest
 from sdpa_helpers.checking.answers import made_value
 from sdpa_helpers.checking.answers.observe import describe, describe_made
 from sdpa_helpers.checking.card.render import squares_html
-from sdpa_helpers.checking.code.edits import Answer, Edit, Pairs
+from sdpa_helpers.checking.code.edits import Edit, EditableAnswer, Pairs
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.exercise import Case, Misses, WrongAnswer
 from sdpa_helpers.checking.judging.judge import judge, truths
 from sdpa_helpers.checking.kinds.alike import same, where_apart
-from sdpa_helpers.checking.kinds.catching import BlindSpot, Hunt, hunt_of, usual_mistakes
+from sdpa_helpers.checking.kinds.catching import BlindSpot, Catch, hunt_of, usual_mistakes
 from sdpa_helpers.checking.kinds.small_inputs import finite, floats, number, so_many, truth_values, whole
 from sdpa_helpers.course.registry import all_exercises, find
 from sdpa_helpers.course.session import check
@@ -48,11 +48,11 @@ MEAN = asking(
     ),
     also_right=(lambda x: x.sum(axis=-1) / x.shape[-1] if x.min() > -50 else 0 * x,),
     mistakes=Pairs(
-        Answer("mean", inspect.getsource(mean), {"np": np}),
+        EditableAnswer("mean", inspect.getsource(mean), {"np": np}),
         (("n-minus-one", (Edit("x.mean(axis=-1)", "x.sum(axis=-1) / (x.shape[-1] - 1)"),)),),
     ),
 )
-HUNT = Hunt(
+HUNT = Catch(
     of=MEAN,
     promised=lambda inputs: (so_many(inputs, 1), (finite(inputs[0], "x", (1, 2), 100.0),))[1],
     model=lambda: [(([0, 0, 3],), 1), (([[0, 0, 3], [1, 2, 9]],), [1, 4])],

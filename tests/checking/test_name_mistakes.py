@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.checking.code.clues import Clue, clues
-from sdpa_helpers.checking.code.edits import Answer, Edit, Pairs
+from sdpa_helpers.checking.code.edits import Edit, EditableAnswer, Pairs
 from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer
 from sdpa_helpers.checking.pages.standard_cases import one_of_each
@@ -26,7 +26,7 @@ def _draw(rng, n_q=3, n_k=5, d_k=4, batch=0):
 
 
 SPACE = Pairs(
-    Answer("scores", inspect.getsource(scores), {"np": np}),
+    EditableAnswer("scores", inspect.getsource(scores), {"np": np}),
     (
         ("no-scaling", (Edit(" / np.sqrt(Q.shape[-1])", ""),)),
         ("by-n_k", (Edit("np.sqrt(Q.shape[-1])", "np.sqrt(K.shape[-2])"),)),

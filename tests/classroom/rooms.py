@@ -5,17 +5,17 @@ import json
 import threading
 from contextlib import contextmanager
 
-from sdpa_helpers.classroom.room.lines import Known
-from sdpa_helpers.classroom.room.questions import Question
+from sdpa_helpers.classroom.room.lines import LineSubjects
+from sdpa_helpers.classroom.room.questions import RoomQuestion
 from sdpa_helpers.classroom.room.room import Room
 from sdpa_helpers.classroom.room.server import RoomServer
 from sdpa_helpers.classroom.room.store import Store
 
 ASK = "03_softmax/one_score_rises"
-KNOWN = Known(
+KNOWN = LineSubjects(
     {"softmax": 15.0, "entropy": 8.0}, {ASK: 3}, lambda exercise, name: name in ("not-summed", "a-b")
 )
-ASKED = {ASK: Question(ASK, "How many?", "How many?", ("1", "2", "5"), ("a", "b", "c"), 2, "5")}
+ASKED = {ASK: RoomQuestion(ASK, "How many?", "How many?", ("1", "2", "5"), ("a", "b", "c"), 2, "5")}
 GAVE = "0123456789ab"
 
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sdpa_helpers.classroom.core_track import beyond_the_core, lessons_of_track, part_of
-from sdpa_helpers.classroom.editions import Wanted, write_editions
+from sdpa_helpers.classroom.editions import EditionOrder, write_editions
 from sdpa_helpers.classroom.instructors_edition import BUILT, CONTAINER, FOLDERS_TO_TEACH
 from sdpa_helpers.classroom.packing import sha256, tar_folder, zip_folder
 from sdpa_helpers.classroom.release import FILES
@@ -26,7 +26,7 @@ from sdpa_helpers.course.tracks import STORY, sizes_of, whole_minutes
 def both(tmp_path_factory):
     """Both editions with the core track: sdpa-student-core, sdpa-instructor-core, their zips and sums."""
     folder = tmp_path_factory.mktemp("editions") / "out"
-    list(write_editions(folder, Wanted("both", "core")))
+    list(write_editions(folder, EditionOrder("both", "core")))
     return folder
 
 

@@ -7,7 +7,7 @@ import pytest
 from sdpa_helpers.classroom.collect import find_submissions
 from sdpa_helpers.classroom.exports.roster import totals_of
 from sdpa_helpers.classroom.grade_folder import Batch, Unusable, by_policy
-from sdpa_helpers.classroom.marks.giving import CannotGive, Wanted, give
+from sdpa_helpers.classroom.marks.giving import CannotGive, WantedMark, give
 from sdpa_helpers.classroom.marks.merge import conflicts
 from sdpa_helpers.classroom.marks.requests import BadRequests, sync_requests
 from sdpa_helpers.classroom.marks.store import Mark
@@ -188,19 +188,25 @@ def test_a_cap_counts_in_exports_of_a_whole_homework(term):
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [
-        (Wanted("ad", "dot_product", 1.0, reason="r"), "no learner 'ad'; expected 'ada'"),
-        (Wanted("ada", "dot_produc", 1.0, reason="r"), "no exercise 'dot_produc'; expected 'dot_product'"),
-        (Wanted("ada", "dot_product", 11.0, reason="r"), "expected points from 0 to 10, got 11"),
-        (Wanted("ada", "dot_product", float("nan"), reason="r"), "expected points from 0 to 10, got nan"),
-        (Wanted("ada", "dot_product", change=-11.0, reason="r"), "expected a change from -10 to 10, got -11"),
-        (Wanted("ada", "dot_product", 1.0, 1.0, "r"), "expected points or a change, got both"),
-        (Wanted("ada", "dot_product", 1.0), "expected a reason"),
-        (Wanted("ada", "dot_product", 1.0, reason="r", take_back=True), "taken back gives no points"),
+        (WantedMark("ad", "dot_product", 1.0, reason="r"), "no learner 'ad'; expected 'ada'"),
+        (
+            WantedMark("ada", "dot_produc", 1.0, reason="r"),
+            "no exercise 'dot_produc'; expected 'dot_product'",
+        ),
+        (WantedMark("ada", "dot_product", 11.0, reason="r"), "expected points from 0 to 10, got 11"),
+        (WantedMark("ada", "dot_product", float("nan"), reason="r"), "expected points from 0 to 10, got nan"),
+        (
+            WantedMark("ada", "dot_product", change=-11.0, reason="r"),
+            "expected a change from -10 to 10, got -11",
+        ),
+        (WantedMark("ada", "dot_product", 1.0, 1.0, "r"), "expected points or a change, got both"),
+        (WantedMark("ada", "dot_product", 1.0), "expected a reason"),
+        (WantedMark("ada", "dot_product", 1.0, reason="r", take_back=True), "taken back gives no points"),
     ],
 )
 def test_a_mark_that_makes_no_sense_is_refused_and_nothing_is_kept(term, wanted, says):
     with pytest.raises(CannotGive, match=says.replace("(", r"\(")):
-        give(term[0], [Wanted("ada", "dot_product", 1.0, reason="r"), wanted])
+        give(term[0], [WantedMark("ada", "dot_product", 1.0, reason="r"), wanted])
     assert not term[0].marks_db.exists()
 
 
@@ -210,9 +216,9 @@ def test_no_mark_for_what_was_not_handed_in_and_no_change_for_words(tmp_path):
     folder.write_result(in_words("ben", proof_in_words="Because."))
     folder.write_result(scored("ada", 1.0, notebook="03_softmax"))
     with pytest.raises(CannotGive, match="an answer in words gets points, not a change"):
-        give(folder, [Wanted("ben", "proof_in_words", change=1.0, reason="r")])
+        give(folder, [WantedMark("ben", "proof_in_words", change=1.0, reason="r")])
     with pytest.raises(CannotGive, match="nothing is written there"):
-        give(folder, [Wanted("ben", "not_the_limit_theorem", 1.0, reason="r")])
+        give(folder, [WantedMark("ben", "not_the_limit_theorem", 1.0, reason="r")])
 
 
 def test_a_table_of_requests_with_a_mistake_takes_in_nothing(term, tmp_path):

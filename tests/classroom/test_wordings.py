@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sdpa_helpers.classroom.room.lines import Event, Known
+from sdpa_helpers.classroom.room.lines import Event, LineSubjects
 from sdpa_helpers.classroom.room.room import Room
 from sdpa_helpers.classroom.room.store import Store
 from sdpa_helpers.classroom.sentences.bring_in import with_sentences
@@ -88,7 +88,7 @@ def test_feedback_tells_each_learner_their_own_wording(names):
 def room(names):
     """Open, with twelve who gave the answer."""
     store = Store(names.with_name("room.sqlite"))
-    made = Room(store, Known({"softmax": 15.0}, {}, lambda *_: False), {}, names=names)
+    made = Room(store, LineSubjects({"softmax": 15.0}, {}, lambda *_: False), {}, names=names)
     for number in range(12):
         gives(made, made.join("here")["who"], time=1.0 + number)
     yield made

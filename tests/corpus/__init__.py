@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from sdpa_helpers.checking.naming.as_if import AS_IF
-from sdpa_helpers.classroom.answers_as_written import Entry, all_answers, function_of, read
+from sdpa_helpers.classroom.answers_as_written import CorpusAnswer, all_answers, function_of, read
 
 __all__ = ["GENERAL", "HERE", "Entry", "entries", "function_of", "read"]
 
@@ -52,6 +52,6 @@ GENERAL = AS_IF | frozenset(
 
 
 @cache
-def entries() -> tuple[Entry, ...]:
+def entries() -> tuple[CorpusAnswer, ...]:
     """All answers of all lessons, in the order of their files; ValueError names a malformed file and its header."""
     return all_answers()

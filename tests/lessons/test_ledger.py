@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from sdpa_helpers.course.articles import ARTICLES, article_of, part_of
-from sdpa_helpers.course.claim import Claim, Entry, claims_of, run, verdict_of
+from sdpa_helpers.course.claim import Claim, LedgerRow, claims_of, run, verdict_of
 from sdpa_helpers.course.content import PageError
 from sdpa_helpers.course.ledger_page import VERDICTS, as_json, as_page, as_text, stored_entries
 from sdpa_helpers.course.registry import all_claims, claim_numbered
@@ -24,7 +24,7 @@ CLAIMS = {claim.number: claim for claim in all_claims()}
 
 
 @cache
-def computed(number: int) -> Entry:
+def computed(number: int) -> LedgerRow:
     return run(CLAIMS[number])
 
 
@@ -223,7 +223,7 @@ def test_one_claim_can_be_computed_alone():
 
 def row(
     says="It grows.", finding="Twice: {x:.1f}", article="B", number=7, same_as=0, **values: float
-) -> Entry:
+) -> LedgerRow:
     cases = {"one case": lambda values: values["x"] > 0}
     words = ("it “grows” so", 12, says, "01_dot_product, Length and angle")
     return run(Claim(number, article, *words, finding, lambda: values, cases, same_as=same_as))

@@ -10,7 +10,7 @@ import traitlets
 
 from sdpa_helpers.course import saved
 from sdpa_helpers.course.predicting import asker
-from sdpa_helpers.show.predict import Chosen, Option, Prediction, Question, plain, rich
+from sdpa_helpers.show.predict import Chosen, Option, Prediction, PredictionShown, plain, rich
 
 
 def asked(*rights, **more):
@@ -56,17 +56,19 @@ def test_what_an_author_may_not_forget():
 
 
 def test_a_measured_number_has_a_minus_and_a_measured_word_its_hyphen():
-    assert Question("03", asked((0, 1), (2, 3), measured="{:.1f}"), -2.345).given()["measured"] == "−2.3"
     assert (
-        Question("04", asked((0, 1), (2, 3), measured="{:.0e}"), 1e-5).given()["measured"]
+        PredictionShown("03", asked((0, 1), (2, 3), measured="{:.1f}"), -2.345).given()["measured"] == "−2.3"
+    )
+    assert (
+        PredictionShown("04", asked((0, 1), (2, 3), measured="{:.0e}"), 1e-5).given()["measured"]
         == "10<sup>−5</sup>"
     )
     assert (
-        Question("04", asked((0, 1), (2, 3), measured="off by {:.1e}"), 1.1e-8)
+        PredictionShown("04", asked((0, 1), (2, 3), measured="off by {:.1e}"), 1.1e-8)
         .given()["measured"]
         .startswith("off by 1.1 · 10<sup>−8")
     )
-    assert Question("03", asked("a-b", "c"), "a-b").given()["measured"] == "a-b"
+    assert PredictionShown("03", asked("a-b", "c"), "a-b").given()["measured"] == "a-b"
 
 
 def test_marks():
@@ -92,13 +94,13 @@ def test_what_belongs_to_the_answer_is_drawn_once():
             return f"<b>{self.drawn}</b>"
 
     figure = Counted()
-    question = Question("03", asked((0, 1), (2, 3)), 2.5, [figure])
+    question = PredictionShown("03", asked((0, 1), (2, 3)), 2.5, [figure])
     assert question.widget().given["key"] in question._repr_mimebundle_()["text/html"]
     assert figure.drawn == 1
 
 
 def test_a_stored_output_folds_the_answer_and_what_belongs_to_it():
-    question = Question(
+    question = PredictionShown(
         "03", asked((0, 1), (2, 3), after="So it is.", measured="{:.1f} %"), 2.345, [Shown(), "1 < 2"]
     )
     bundle = question._repr_mimebundle_()
@@ -135,7 +137,7 @@ def test_the_first_answer_is_kept_and_comes_back(tmp_path, monkeypatch):
 )
 def test_what_is_no_choice_is_not_kept(sent):
     kept = []
-    question = Question("03", asked((0, 1), (2, 3)), 0, keep=kept.append)
+    question = PredictionShown("03", asked((0, 1), (2, 3)), 0, keep=kept.append)
     model = question.widget()
     with contextlib.suppress(traitlets.TraitError):
         model.chosen = sent

@@ -18,12 +18,12 @@ from typing import NamedTuple
 import torch
 
 from sdpa_helpers.attention import torch_passes
-from sdpa_helpers.attention.layout import Answer, Head, Rule
+from sdpa_helpers.attention.layout import BackendResult, Head, Rule
 
 aten = torch.ops.aten
 
 
-class Part(NamedTuple):
+class PartialAttention(NamedTuple):
     """Attention to some of the keys. A row that sees none of them has output 0 and lse −∞."""
 
     output: torch.Tensor  # (batch, heads, n_q, d_v)
@@ -35,14 +35,14 @@ def working_dtype(dtype: torch.dtype) -> torch.dtype:
     return torch.promote_types(dtype, torch.float32)
 
 
-def nothing(query: torch.Tensor, d_v: int) -> Part:
+def nothing(query: torch.Tensor, d_v: int) -> PartialAttention:
     """Attention to no keys at all."""
     dtype = working_dtype(query.dtype)
     output = query.new_zeros((*query.shape[:-1], d_v), dtype=dtype)
-    return Part(output, query.new_full(query.shape[:-1], -torch.inf, dtype=dtype))
+    return PartialAttention(output, query.new_full(query.shape[:-1], -torch.inf, dtype=dtype))
 
 
-def attend(query, key, value, is_causal: bool, scale: float) -> Part:
+def attend(query, key, value, is_causal: bool, scale: float) -> PartialAttention:
     """Attention of these queries to these keys. With is_causal, as many keys as queries: row i sees 0 … i."""
     if 0 in (*query.shape[:-1], key.shape[-2], value.shape[-1]):
         return nothing(query, value.shape[-1])
@@ -52,11 +52,13 @@ def attend(query, key, value, is_causal: bool, scale: float) -> Part:
         output, lse, *_ = aten._scaled_dot_product_flash_attention(
             query, key, value, 0.0, is_causal, scale=scale
         )
-        return Part(output.float(), lse)
+        return PartialAttention(output.float(), lse)
     return _tiled_forward(query, key, value, is_causal, scale)
 
 
-def gradients(grad_output, query, key, value, whole: Part, is_causal: bool, scale: float) -> tuple:
+def gradients(
+    grad_output, query, key, value, whole: PartialAttention, is_causal: bool, scale: float
+) -> tuple:
     """The parts of the gradients of query, key and value that come from these keys.
 
     `whole` is attention to all keys: the output and lse with which the forward pass ended.
@@ -73,11 +75,11 @@ def gradients(grad_output, query, key, value, whole: Part, is_causal: bool, scal
 # torch's CPU kernel ----------------------------------------------------------------------------------------
 
 
-def _cpu_forward(query, key, value, is_causal, scale) -> Part:
+def _cpu_forward(query, key, value, is_causal, scale) -> PartialAttention:
     width = max(query.shape[-1], value.shape[-1])
     arrays = (_as_wide_as(width, x) for x in (query, key, value))
     output, lse = aten._scaled_dot_product_flash_attention_for_cpu(*arrays, 0.0, is_causal, scale=scale)
-    return Part(output[..., : value.shape[-1]], lse)
+    return PartialAttention(output[..., : value.shape[-1]], lse)
 
 
 def _cpu_backward(grad_output, query, key, value, whole, is_causal, scale) -> tuple:
@@ -118,10 +120,10 @@ def _flash_backward(grad_output, query, key, value, whole, is_causal, scale) -> 
 # Tiles of torch, anywhere ----------------------------------------------------------------------------------
 
 
-def _tiled_forward(query, key, value, is_causal, scale) -> Part:
+def _tiled_forward(query, key, value, is_causal, scale) -> PartialAttention:
     arrays, rule = Head(query, key, value), Rule(None, is_causal, scale)
     output, lse, _ = torch_passes.forward(arrays, rule, enable_gqa=True)
-    return Part(output, lse)
+    return PartialAttention(output, lse)
 
 
 def _tiled_backward(grad_output, query, key, value, whole, is_causal, scale) -> tuple:
@@ -129,5 +131,5 @@ def _tiled_backward(grad_output, query, key, value, whole, is_causal, scale) -> 
     query, key, value, grad_output = (x.to(working) for x in (query, key, value, grad_output))
     arrays, rule = Head(query, key, value), Rule(None, is_causal, scale)
     known = torch_passes.Attended(whole.output, whole.lse, whole.lse[..., :0])
-    grads = Answer(grad_output, lse=torch.zeros_like(whole.lse))
+    grads = BackendResult(grad_output, lse=torch.zeros_like(whole.lse))
     return torch_passes.backward(arrays, rule, True, known, grads)

@@ -36,7 +36,7 @@ import torch
 import torch.distributed as dist
 
 from sdpa_helpers.attention import arguments, fitting, machine
-from sdpa_helpers.attention.layout import Answer, Head, Rule, Wants, four_dimensional, with_dense_rows
+from sdpa_helpers.attention.layout import BackendResult, Head, Rule, Wants, four_dimensional, with_dense_rows
 from sdpa_helpers.attention.merge import merge
 from sdpa_helpers.attention.ring import blocks
 from sdpa_helpers.attention.ring.messages import Ring, Tally, meet
@@ -123,14 +123,14 @@ class RingAttention(torch.autograd.Function):
             )
         query, key, value, *whole = ctx.saved_tensors
         grad_output = grad_outputs[0].contiguous()
-        gradients = _backward(grad_output, query, key, value, blocks.Part(*whole), *ctx.options)
+        gradients = _backward(grad_output, query, key, value, blocks.PartialAttention(*whole), *ctx.options)
         return (*gradients, None, None, None)
 
 
 # The two passes --------------------------------------------------------------------------------------------
 
 
-def _forward(query, key, value, is_causal: bool, scale: float, ring: Ring) -> blocks.Part:
+def _forward(query, key, value, is_causal: bool, scale: float, ring: Ring) -> blocks.PartialAttention:
     """Attention of the queries to all keys, with its lse."""
     whole: Any = None
     for source, block in _visitors(ring, key, value):
@@ -160,7 +160,7 @@ def _backward(grad_output, query, key, value, whole, is_causal: bool, scale: flo
     for source, block in _visitors(ring, key, value):
         rows, columns, diagonal = ring.seen(source, is_causal)
         keys, values = (x[:, :, columns] for x in _unpack(block, ring.keys[source], key, value))
-        of_rows = blocks.Part(whole.output[:, :, rows], whole.lse[:, :, rows])
+        of_rows = blocks.PartialAttention(whole.output[:, :, rows], whole.lse[:, :, rows])
         of_query, *of_block = blocks.gradients(
             grad_output[:, :, rows], query[:, :, rows], keys, values, of_rows, diagonal, scale
         )
@@ -246,8 +246,8 @@ def cannot(call: Call) -> str:
     return "no rank ever has a whole row of weights" if call.return_weights else ""
 
 
-def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+def attention(arrays: Head, rule: Rule, wants: Wants) -> BackendResult:
     """Of all processes: each passes its own rows, as to `ring_attention`."""
-    return Answer(
+    return BackendResult(
         ring_attention(*arrays, is_causal=rule.is_causal, scale=rule.scale, enable_gqa=wants.enable_gqa)
     )

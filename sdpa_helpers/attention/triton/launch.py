@@ -23,7 +23,7 @@ import torch
 
 from sdpa_helpers.attention.formula_gradients import differentiable_gradients
 from sdpa_helpers.attention.layout import (
-    Answer,
+    BackendResult,
     Head,
     Rule,
     Wants,
@@ -78,7 +78,7 @@ def cannot_here(device: str) -> str:
     return blocks.unsupported(architecture(torch.device("cuda")))
 
 
-def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
+def attention(arrays: Head, rule: Rule, wants: Wants) -> BackendResult:
     """The attended values, in the dtype of the query, and the LSE if it is wanted."""
     query, key, value = arrays
     lead = leading_shape(*arrays, wants.enable_gqa)
@@ -100,7 +100,7 @@ def attention(arrays: Head, rule: Rule, wants: Wants) -> Answer:
         rule.is_causal,
         scale,
     )
-    return Answer(output[..., :d_v].reshape(*lead, n_q, d_v), lse=lse.reshape(*lead, n_q))
+    return BackendResult(output[..., :d_v].reshape(*lead, n_q, d_v), lse=lse.reshape(*lead, n_q))
 
 
 def whole_mask(rule: Rule, lead: Shape, lengths: Shape, device: torch.device) -> torch.Tensor | None:

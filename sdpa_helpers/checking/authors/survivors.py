@@ -78,7 +78,7 @@ def _verb(answer: Answer) -> str:
 
 
 @dataclass(frozen=True)
-class Hunt:
+class MutantHunt:
     """What became of the mutants of an exercise."""
 
     exercise: Exercise
@@ -97,7 +97,7 @@ class Hunt:
         return not self.survivors and not self.stale
 
 
-def hunt(exercise: Exercise, seeds: tuple[str, ...] = SEEDS) -> Hunt:
+def hunt(exercise: Exercise, seeds: tuple[str, ...] = SEEDS) -> MutantHunt:
     """Try every mutant of an exercise on the cases of each seed, and those that pass for one on many inputs more."""
     return _hunt(exercise, list(mutants_of(exercise)), seeds, (), exercise.spared)
 
@@ -108,7 +108,7 @@ def _hunt(
     seeds: tuple[str, ...],
     answers: Sequence[Callable],
     reasons: tuple[tuple[str, str], ...],
-) -> Hunt:
+) -> MutantHunt:
     with _bounded(), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         cases = {seed: _cases(exercise, seed) for seed in seeds}
@@ -118,7 +118,7 @@ def _hunt(
         alive = [survivor for one in found if one and (survivor := _confirmed(exercise, one))]
     names = {s.mutant.name for s in alive}
     spared = [name for name, _ in reasons]
-    return Hunt(
+    return MutantHunt(
         exercise,
         seeds,
         len(mutants),
@@ -133,7 +133,7 @@ def hunt_in_styles(
     answers: Sequence[Callable],
     reasons: tuple[tuple[str, str], ...] = (),
     seeds: tuple[str, ...] = SEEDS[:1],
-) -> Hunt:
+) -> MutantHunt:
     """The same with mutants of other right answers: a case that the reference's form never needs is missing, too.
 
     An input on which right answers differ is none that the exercise asks about, so nothing shows there, nor on one with

@@ -89,7 +89,7 @@ def edits_in(line: str) -> list[Edits]:
 
 
 @dataclass(frozen=True)
-class Answer:
+class EditableAnswer:
     """An answer that can be edited."""
 
     name: str
@@ -236,7 +236,7 @@ class Deviant:
 class Pairs:
     """All wrong answers with one or two of the listed mistakes: of two, those that edit different places."""
 
-    answer: Answer
+    answer: EditableAnswer
     listed: tuple[tuple[str, Edits], ...]
     """Each mistake's name, with each way to make it."""
     alone: frozenset[str] = frozenset()

@@ -40,7 +40,7 @@ class BlindSpot:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownMistake:
     """A known wrong answer."""
 
     name: str
@@ -58,7 +58,7 @@ class Tested(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Hunt:
+class Catch:
     """One exercise's wrong answers, to be caught with test cases."""
 
     of: Exercise
@@ -72,10 +72,10 @@ class Hunt:
     """Looked for in this order."""
 
     @cached_property
-    def known(self) -> tuple[Known, ...]:
+    def known(self) -> tuple[KnownMistake, ...]:
         """The wrong answers, one of each behaviour, and none that only its conduct gives away."""
         cases = [t for t in truths(self.of, PUBLIC_SEED) if _size(t.inputs) <= _SMALL]
-        found: dict[tuple, Known] = {}
+        found: dict[tuple, KnownMistake] = {}
         with quiet():
             for one in _every(self.of):
                 gives = [call(one.function, copies(t.inputs)) for t in cases]
@@ -183,10 +183,10 @@ class Hunt:
             yield f"`{one.name}`: “{_first_sentence(one.says)}”"
 
 
-def hunt_of(exercise: Exercise) -> Hunt | None:
+def hunt_of(exercise: Exercise) -> Catch | None:
     """The hunt that judges an exercise; None where it is none."""
     judges = (getattr(case.accepts, "__self__", None) for case in exercise.cases)
-    return next((judge for judge in judges if isinstance(judge, Hunt)), None)
+    return next((judge for judge in judges if isinstance(judge, Catch)), None)
 
 
 SHARES = (
@@ -201,19 +201,19 @@ SHARES = (
 _SOUND = "A test that a right answer fails is worse than none, so nothing else counts until all of them pass."
 
 
-def _every(exercise: Exercise) -> Iterator[Known]:
+def _every(exercise: Exercise) -> Iterator[KnownMistake]:
     """The wrong answers of an exercise: its list, then what deviates in one part."""
     says = {wrong.name: wrong.says for wrong in exercise.wrong}
     for wrong in exercise.wrong:
-        yield Known(wrong.name, wrong.says, wrong.function)
+        yield KnownMistake(wrong.name, wrong.says, wrong.function)
     if exercise.mistakes is not None:
         for deviant in exercise.mistakes.deviants(1):
             (name,) = deviant.names
-            yield Known(name, says.get(name, ""), deviant.function)
+            yield KnownMistake(name, says.get(name, ""), deviant.function)
 
 
 @lru_cache(maxsize=1024)
-def _tested(hunt: Hunt, packed: str) -> Tested:
+def _tested(hunt: Catch, packed: str) -> Tested:
     inputs = unpack_inputs(packed)
     with quiet():
         right = call(hunt.of.reference, copies(inputs))

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from sdpa_helpers.checking import exercise as parts
-from sdpa_helpers.checking.code.edits import Answer, Edits, NoEdit, Pairs, edits_in
+from sdpa_helpers.checking.code.edits import EditableAnswer, Edits, NoEdit, Pairs, edits_in
 from sdpa_helpers.checking.exercise import Case, Exercise, Invariant, WrongAnswer, criterion
 from sdpa_helpers.checking.pages import standard_cases
 from sdpa_helpers.checking.pages.page_examples import WEIGHT, prompt_and_examples
@@ -69,7 +69,7 @@ class _Page:
         self.space = self._space()
         self.source, _ = self.text.code("Answer")
         self.reference = self._reference()
-        self.answer = Answer(self.text.head["name"], self.source, self.space)
+        self.answer = EditableAnswer(self.text.head["name"], self.source, self.space)
 
     def _space(self) -> dict[str, Any]:
         module = f"sdpa_helpers.lessons.{self.home}.{self.text.head['name']}"

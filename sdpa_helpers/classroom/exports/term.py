@@ -10,7 +10,7 @@ from sdpa_helpers.classroom.exports.order import CannotExport, Exported, Order
 from sdpa_helpers.classroom.exports.roster import Totals
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.classroom.tables import EXCUSED
-from sdpa_helpers.classroom.term.book import Part, TermRow
+from sdpa_helpers.classroom.term.book import HomeworkMark, TermRow
 from sdpa_helpers.grading.result import LmsIdentity
 
 COLUMN = "term total"
@@ -51,6 +51,6 @@ def _totals(row: TermRow, worth: float, lms: LmsIdentity | None) -> Totals:
     return Totals(row.learner, lms, points={COLUMN: (points, worth)}, no_mark=no_mark, notes=notes)
 
 
-def _note(part: Part, dropped: bool) -> str:
+def _note(part: HomeworkMark, dropped: bool) -> str:
     has = part.cell if isinstance(part.cell, str) else f"{part.cell:g} of {part.most:g}"
     return f"{part.homework.name}: {has}{', does not count' if dropped else ''}"

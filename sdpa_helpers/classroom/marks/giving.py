@@ -17,7 +17,7 @@ class CannotGive(Refusal):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedMark:
     """What somebody wants to give: points, or a change of the program's, or neither and a reason alone."""
 
     learner: str
@@ -64,7 +64,7 @@ def answers_in(folder: ResultsFolder) -> Answers:
     return Answers(tuple(folder.read_results()), read(folder.marks_db))
 
 
-def give(folder: ResultsFolder, all_wanted: Iterable[Wanted], who: str = "") -> tuple[Mark, ...]:
+def give(folder: ResultsFolder, all_wanted: Iterable[WantedMark], who: str = "") -> tuple[Mark, ...]:
     """Add marks to the rows of a folder, all or none; returns them. Raises CannotGive and CannotKeep.
 
     Results, tables and pages know of them after `apply_marks`.
@@ -74,7 +74,7 @@ def give(folder: ResultsFolder, all_wanted: Iterable[Wanted], who: str = "") -> 
     return append(folder.marks_db, marks)
 
 
-def as_mark(answers: Answers, wanted: Wanted, who: str) -> Mark:
+def as_mark(answers: Answers, wanted: WantedMark, who: str) -> Mark:
     """The row that says so; CannotGive where it makes no sense."""
     result, graded = answers.find(wanted.learner, wanted.exercise)
     _refuse(result, graded, wanted)
@@ -100,7 +100,7 @@ def _is_about(mark: Mark, result: GradedNotebook, graded: Graded) -> bool:
     )
 
 
-def _refuse(result: GradedNotebook, graded: Graded, wanted: Wanted) -> None:
+def _refuse(result: GradedNotebook, graded: Graded, wanted: WantedMark) -> None:
     where, most = f"{wanted.learner}, {wanted.exercise}", graded.max_points
     if result.no_mark in ("missing", "unreadable"):
         raise CannotGive(f"{where}: {result.notebook} is {result.no_mark}, so there is no answer to mark")

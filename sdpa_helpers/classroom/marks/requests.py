@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sdpa_helpers.classroom.files import as_text, first_of, read_filled_in, typed, write_to_fill_in
-from sdpa_helpers.classroom.marks.giving import Answers, CannotGive, Wanted, answers_in, as_mark
+from sdpa_helpers.classroom.marks.giving import Answers, CannotGive, WantedMark, answers_in, as_mark
 from sdpa_helpers.classroom.marks.store import Mark, account, append, opened
 from sdpa_helpers.classroom.results_folder import ResultsFolder
 from sdpa_helpers.grading.refusal import Refusal
@@ -98,10 +98,10 @@ def _request(answers: Answers, row: dict[str, str]) -> Request:
     return Request(result.student, result.notebook, graded.name, asks)
 
 
-def _wanted(request: Request, row: dict[str, str]) -> Wanted:
+def _wanted(request: Request, row: dict[str, str]) -> WantedMark:
     points, change = (_number(row.get(name, ""), name) for name in ("points", "change"))
     answer = typed(row["answer"])
-    return Wanted(request.learner, request.exercise, points, change or 0.0, answer, request.asks)
+    return WantedMark(request.learner, request.exercise, points, change or 0.0, answer, request.asks)
 
 
 def _number(cell: str, column: str) -> float | None:

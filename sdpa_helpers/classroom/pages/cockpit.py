@@ -33,7 +33,7 @@ class Column:
 
 
 @dataclass
-class Row:
+class LearnerRow:
     """One learner."""
 
     name: str
@@ -54,7 +54,7 @@ class Cockpit:
     """What the page shows."""
 
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[LearnerRow, ...]
     groups: tuple[Group, ...]
 
 
@@ -76,8 +76,8 @@ def cockpit(results: Iterable[GradedNotebook], groups: Iterable[Group] = ()) -> 
     return Cockpit(ordered, rows, tuple(groups))
 
 
-def _row(name: str, notebooks: dict[str, GradedNotebook], columns: tuple[Column, ...]) -> Row:
-    row = Row(name)
+def _row(name: str, notebooks: dict[str, GradedNotebook], columns: tuple[Column, ...]) -> LearnerRow:
+    row = LearnerRow(name)
     given = {(n, graded.name): graded for n, result in notebooks.items() for graded in result.exercises}
     for number, column in enumerate(columns):
         result = notebooks.get(column.notebook)
@@ -129,6 +129,6 @@ def cockpit_page(shown: Cockpit, folder: ResultsFolder) -> str:
     )
 
 
-def _handed_in(row: Row, shown: Cockpit) -> list[str]:
+def _handed_in(row: LearnerRow, shown: Cockpit) -> list[str]:
     pairs = zip(row.cells, shown.columns, strict=True)
     return list(dict.fromkeys(column.notebook for cell, column in pairs if cell != ABSENT))

@@ -20,7 +20,7 @@ class NotALine(ValueError):
 
 
 @dataclass(frozen=True)
-class Known:
+class LineSubjects:
     """What lines may be about."""
 
     exercises: Mapping[str, float]
@@ -65,7 +65,7 @@ def read_body(body: bytes) -> dict[str, object]:
     return data
 
 
-def event_of(data: dict[str, object], who: str, known: Known, now: float) -> Event:
+def event_of(data: dict[str, object], who: str, known: LineSubjects, now: float) -> Event:
     """What a learner sent, without who it was from; NotALine for what isn't exactly one of the four."""
     if set(data) == {"line"}:
         return _of_log(data["line"], who, known, now)
@@ -79,7 +79,7 @@ def event_of(data: dict[str, object], who: str, known: Known, now: float) -> Eve
     raise NotALine("a line, a vote, a hand or a slip is expected")
 
 
-def asked_of(data: dict[str, object], known: Known, now: float) -> Event:
+def asked_of(data: dict[str, object], known: LineSubjects, now: float) -> Event:
     """What the instructor asks, or whose hand is lowered."""
     stage, question, lower = data.get("stage"), data.get("question"), data.get("lower")
     if set(data) == {"lower"} and isinstance(lower, str):
@@ -91,7 +91,7 @@ def asked_of(data: dict[str, object], known: Known, now: float) -> Event:
     return Event(now, "", "ask", question, stage=str(stage))
 
 
-def _of_log(line: object, who: str, known: Known, now: float) -> Event:
+def _of_log(line: object, who: str, known: LineSubjects, now: float) -> Event:
     attempt = parsed(json.dumps(line).encode())
     if attempt is None:
         raise NotALine("this is no line of the log")
@@ -104,7 +104,7 @@ def _of_log(line: object, who: str, known: Known, now: float) -> Event:
     return Event(now, who, "check", attempt.exercise, attempt=replace(attempt, mistakes=true))
 
 
-def _voted(question: object, option: object, known: Known, may_ask: bool = False) -> tuple[str, int]:
+def _voted(question: object, option: object, known: LineSubjects, may_ask: bool = False) -> tuple[str, int]:
     lowest = -1 if may_ask else 0  # who asked to be shown has not voted
     if not isinstance(question, str) or question not in known.questions or type(option) is not int:
         raise NotALine("the course has no such question")

@@ -11,7 +11,7 @@ from pathlib import Path
 from sdpa_helpers.checking.naming.another_order import IN_ANOTHER_ORDER
 from sdpa_helpers.checking.naming.as_if import AS_IF
 from sdpa_helpers.checking.naming.forms import FORMS
-from sdpa_helpers.classroom.room.lines import Known
+from sdpa_helpers.classroom.room.lines import LineSubjects
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.questions import predictions_of
 from sdpa_helpers.course.registry import FIRST, LESSONS, all_exercises
@@ -19,7 +19,7 @@ from sdpa_helpers.show.predict import Prediction, plain, rich
 
 
 @dataclass(frozen=True)
-class Question:
+class RoomQuestion:
     """A prediction as HTML of ours."""
 
     name: str
@@ -34,17 +34,17 @@ class Question:
     measured: str
 
 
-def questions() -> dict[str, Question]:
+def questions() -> dict[str, RoomQuestion]:
     """All of them by name, in the order of the course."""
     found = (one for lesson in (FIRST, *LESSONS) for one in _of_lesson(lesson))
     return {question.name: question for question in found}
 
 
-def known(asked: dict[str, Question]) -> Known:
+def known(asked: dict[str, RoomQuestion]) -> LineSubjects:
     """What lines may be about."""
     exercises = {name: exercise.max_points for name, exercise in all_exercises().items()}
     options = {name: len(question.options) for name, question in asked.items()}
-    return Known(exercises, options, lambda exercise, name: bool(card_words(exercise, name)))
+    return LineSubjects(exercises, options, lambda exercise, name: bool(card_words(exercise, name)))
 
 
 def card_words(exercise: str, mistake: str) -> str:
@@ -63,7 +63,7 @@ def _anywhere() -> dict[str, str]:
     return as_if | of_form | IN_ANOTHER_ORDER
 
 
-def _of_lesson(lesson: str) -> Iterator[Question]:
+def _of_lesson(lesson: str) -> Iterator[RoomQuestion]:
     try:
         pages = _outputs(course_root() / "notebooks" / f"{lesson}.ipynb")
     except (OSError, ValueError, KeyError):
@@ -73,7 +73,7 @@ def _of_lesson(lesson: str) -> Iterator[Question]:
         options = tuple(rich(option.text) for option in asked.options)
         because = tuple(rich(option.because) for option in asked.options)
         text = rich(asked.question), plain(asked.question)
-        yield Question(f"{lesson}/{asked.name}", *text, options, because, right, measured)
+        yield RoomQuestion(f"{lesson}/{asked.name}", *text, options, because, right, measured)
 
 
 def _measured(asked: Prediction, pages: tuple[str, ...]) -> tuple[str, int | None]:

@@ -12,11 +12,11 @@ from pathlib import Path
 from sdpa_helpers.checking.card.render import code_spans
 from sdpa_helpers.classroom.room import tally as tallies
 from sdpa_helpers.classroom.room.limits import Limits
-from sdpa_helpers.classroom.room.lines import Event, Known, NotALine, asked_of, event_of
+from sdpa_helpers.classroom.room.lines import Event, LineSubjects, NotALine, asked_of, event_of
 from sdpa_helpers.classroom.room.names import color_of
-from sdpa_helpers.classroom.room.questions import Question, card_words
+from sdpa_helpers.classroom.room.questions import RoomQuestion, card_words
 from sdpa_helpers.classroom.room.store import Store
-from sdpa_helpers.classroom.room.tally import Nameless, Row, Stuck, Tally, Time, Told
+from sdpa_helpers.classroom.room.tally import BoardRow, Nameless, Stuck, Tally, Time, Told
 from sdpa_helpers.classroom.sentences.store import (
     REGISTERED,
     Sentence,
@@ -64,7 +64,7 @@ class Board:
     """What the projector shows."""
 
     learners: int
-    rows: tuple[Row, ...]
+    rows: tuple[BoardRow, ...]
     stage: str
     poll: Poll | None
 
@@ -110,7 +110,7 @@ class Here:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ListedQuestion:
     """A question in a list."""
 
     name: str
@@ -122,7 +122,7 @@ class Chapter:
     """The questions of a lesson."""
 
     lesson: str
-    questions: tuple[Asked, ...]
+    questions: tuple[ListedQuestion, ...]
 
 
 class Room:
@@ -131,8 +131,8 @@ class Room:
     def __init__(
         self,
         store: Store,
-        known: Known,
-        asked: dict[str, Question],
+        known: LineSubjects,
+        asked: dict[str, RoomQuestion],
         site: bool = False,
         names: Path | None = None,
     ) -> None:
@@ -211,7 +211,10 @@ class Room:
     def questions(self) -> list[Chapter]:
         """What can be asked, by lesson."""
         by_lesson = groupby(self.asked.values(), key=lambda question: question.name.partition("/")[0])
-        return [Chapter(lesson, tuple(Asked(q.name, q.plain) for q in found)) for lesson, found in by_lesson]
+        return [
+            Chapter(lesson, tuple(ListedQuestion(q.name, q.plain) for q in found))
+            for lesson, found in by_lesson
+        ]
 
     def here(self, who: object) -> Here:
         """What a learner sees."""

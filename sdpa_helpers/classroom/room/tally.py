@@ -96,7 +96,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRow:
     """One exercise on the board."""
 
     exercise: str
@@ -144,7 +144,7 @@ Says = Callable[[str, str], str]
 """(exercise, mistake) → the card's words."""
 
 
-def board_rows(tally: Tally, says: Says) -> tuple[Row, ...]:
+def board_rows(tally: Tally, says: Says) -> tuple[BoardRow, ...]:
     """The exercises that were tried last, in the order in which they were begun."""
     newest = sorted(tally.works, key=lambda name: -_last(tally, name))[:MOST_ROWS]
     return tuple(_row(tally, name, says) for name in tally.works if name in newest)
@@ -196,7 +196,7 @@ def counted(votes: dict[str, int], options: int) -> tuple[int, ...]:
     return tuple(found[number] for number in range(options))
 
 
-def _row(tally: Tally, name: str, says: Says) -> Row:
+def _row(tally: Tally, name: str, says: Says) -> BoardRow:
     works = tally.works[name]
     now = Counter(mistake for work in works.values() if not work.green for mistake in _told(work))
     shown = now.most_common() if 2 * len(works) >= len(tally.names) else []
@@ -204,7 +204,7 @@ def _row(tally: Tally, name: str, says: Says) -> Row:
     answers = {work.answer for work in works.values()}
     words = [Told(mistake, says(name, mistake), learners) for mistake, learners in shown]
     told = [one for one in words if one.says or one.name not in answers][:MOST_MISTAKES]
-    return Row(name, len(works), sum(work.green for work in works.values()), tuple(told))
+    return BoardRow(name, len(works), sum(work.green for work in works.values()), tuple(told))
 
 
 def _told(work: Work) -> tuple[str, ...]:

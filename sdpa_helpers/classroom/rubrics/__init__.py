@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from sdpa_helpers.course.content import ContentPage, Entry, Paragraph, read_content
+from sdpa_helpers.course.content import ContentEntry, ContentPage, Paragraph, read_content
 from sdpa_helpers.course.registry import folder_of
 
 
@@ -30,7 +30,7 @@ class Guide:
 def guides(lesson: str) -> dict[str, dict[str, Guide]]:
     """Exercise → criterion's key → guide, for a notebook; {} where nothing is answered in words."""
     sections = _rubric(lesson).sections
-    return {section.title: {e.text: _guide(e) for e in section.of(Entry)} for section in sections}
+    return {section.title: {e.text: _guide(e) for e in section.of(ContentEntry)} for section in sections}
 
 
 def model_answers(lesson: str) -> dict[str, str]:
@@ -39,7 +39,7 @@ def model_answers(lesson: str) -> dict[str, str]:
     return {section.title: "\n\n".join(p.text for p in section.of(Paragraph)) for section in sections}
 
 
-def _guide(entry: Entry) -> Guide:
+def _guide(entry: ContentEntry) -> Guide:
     says, _, beware = entry.says.partition(" Look for: ")
     return Guide(says, beware)
 

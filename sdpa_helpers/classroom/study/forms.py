@@ -22,7 +22,7 @@ QUESTIONS, FEWEST = 12, 8
 
 
 @dataclass(frozen=True)
-class Asked:
+class FormQuestion:
     """A question of the course with its right answer."""
 
     lesson: str
@@ -34,8 +34,8 @@ class Asked:
 class Pair(NamedTuple):
     """Two questions of one lesson, one for each form."""
 
-    a: Asked
-    b: Asked
+    a: FormQuestion
+    b: FormQuestion
 
 
 def two_forms(lessons: Sequence[str], seed: str) -> tuple[Pair, ...]:
@@ -63,7 +63,7 @@ def two_forms(lessons: Sequence[str], seed: str) -> tuple[Pair, ...]:
 _questions = cache(questions)
 
 
-def on_paper(lesson: str) -> Iterator[Asked]:
+def on_paper(lesson: str) -> Iterator[FormQuestion]:
     """What a lesson asks that needs nothing around it, and whose right answer is known."""
     measured = {name: question.right for name, question in _questions().items()}
     found = [(asked, measured.get(f"{lesson}/{asked.name}")) for asked in predictions_of(lesson)]
@@ -72,4 +72,6 @@ def on_paper(lesson: str) -> Iterator[Asked]:
         for asked in recalled_of(lesson)
         if asked.prediction.on_paper
     ]
-    yield from (Asked(lesson, asked, right) for asked, right in found if asked.on_paper and right is not None)
+    yield from (
+        FormQuestion(lesson, asked, right) for asked, right in found if asked.on_paper and right is not None
+    )

@@ -27,7 +27,7 @@ class Sat:
 
 
 @dataclass(frozen=True)
-class Question:
+class QuestionHardness:
     """How hard one question was: the share that had it right, None where too few sat it."""
 
     form: str
@@ -52,7 +52,7 @@ class Gain:
     """Of what the class didn't know before, the share that it knew after (Hake)."""
     forms: Interval | None = None
     """How much easier A is than B, in shares of right answers."""
-    questions: tuple[Question, ...] = ()
+    questions: tuple[QuestionHardness, ...] = ()
 
     @property
     def shown(self) -> bool:
@@ -106,12 +106,12 @@ def _finite(draws: Array) -> Array:
     return np.where(np.isfinite(draws), draws, np.nan)
 
 
-def _questions(sat: Sequence[Sat]) -> tuple[Question, ...]:
+def _questions(sat: Sequence[Sat]) -> tuple[QuestionHardness, ...]:
     found = []
     for form in FORMS:
         of = {time: [one.right for one in sat if (one.form, one.time) == (form, time)] for time in TIMES}
         for number in range(max((len(right) for all_of in of.values() for right in all_of), default=0)):
-            found.append(Question(form, number + 1, *(_share(of[time], number) for time in TIMES)))
+            found.append(QuestionHardness(form, number + 1, *(_share(of[time], number) for time in TIMES)))
     return tuple(found)
 
 

@@ -20,7 +20,7 @@ class CannotSum(Refusal):
 
 
 @dataclass(frozen=True)
-class Part:
+class HomeworkMark:
     """What a learner has in one homework."""
 
     homework: Homework
@@ -39,7 +39,7 @@ class TermRow:
     """A learner's line."""
 
     learner: str
-    parts: tuple[Part, ...]
+    parts: tuple[HomeworkMark, ...]
     dropped: frozenset[str]
     """The names of homeworks that don't count, as the lowest."""
     total: float | str
@@ -99,7 +99,7 @@ def _row(learner: str, columns: list[tuple[Homework, dict[str, StudentRow]]], te
     return TermRow(learner, parts, frozenset(parts[i].homework.name for i in dropped), _total(left, term))
 
 
-def _total(parts: list[Part], term: Term) -> float | str:
+def _total(parts: list[HomeworkMark], term: Term) -> float | str:
     if any(part.cell == GRADER_FAILED for part in parts):
         return GRADER_FAILED
     weights = sum(part.homework.weight for part in parts)
@@ -108,9 +108,9 @@ def _total(parts: list[Part], term: Term) -> float | str:
     return term.worth * sum(part.homework.weight * part.share for part in parts) / weights
 
 
-def _part(learner: str, homework: Homework, rows: dict[str, StudentRow]) -> Part:
+def _part(learner: str, homework: Homework, rows: dict[str, StudentRow]) -> HomeworkMark:
     row = rows.get(learner)
     most = max((each.max_points for each in rows.values()), default=0.0)
     if learner in homework.excused:
-        return Part(homework, EXCUSED, most)
-    return Part(homework, MISSING if row is None else row.total, most)
+        return HomeworkMark(homework, EXCUSED, most)
+    return HomeworkMark(homework, MISSING if row is None else row.total, most)

@@ -28,7 +28,7 @@ RUNS = 4
 
 
 @dataclass(frozen=True)
-class Question:
+class VivaQuestion:
     """One question, and its answer on the instructor's key; `code` between backticks."""
 
     asks: str
@@ -42,7 +42,7 @@ class Sheet:
     learner: str
     exercise: str
     code: str
-    questions: tuple[Question, ...]
+    questions: tuple[VivaQuestion, ...]
 
 
 def sheet_of(
@@ -137,16 +137,16 @@ def _notebook(exercise: Exercise, sources: Sequence[tuple[int, str]], asked: Seq
 # ---- the three ---------------------------------------------------------------------------------------------
 
 
-def _predict(texts: Sequence[str], own: Sequence[Answer]) -> Question | None:
+def _predict(texts: Sequence[str], own: Sequence[Answer]) -> VivaQuestion | None:
     for text, answer in zip(texts, own, strict=False):
         if _readable(answer):
-            return Question(f"What does your function return for `{text}`?", f"`{_told(answer)}`")
+            return VivaQuestion(f"What does your function return for `{text}`?", f"`{_told(answer)}`")
     return None
 
 
 def _change(
     texts: Sequence[str], own: Sequence[Answer], changed: Sequence[tuple[Edit, Sequence[Answer]]]
-) -> tuple[Edit | None, Question | None]:
+) -> tuple[Edit | None, VivaQuestion | None]:
     """An edit that shows in a small call; one that raises comes last."""
     found = [
         (answers[place].kind == "error", edit, place, answers[place])
@@ -160,12 +160,12 @@ def _change(
         return None, None
     _, edit, place, answer = min(found, key=lambda one: one[0])
     asks = f"{_if(edit)} What would `{texts[place]}` give then?"
-    return edit, Question(asks, f"`{_told(answer)}`; as it stands, `{_told(own[place])}`")
+    return edit, VivaQuestion(asks, f"`{_told(answer)}`; as it stands, `{_told(own[place])}`")
 
 
 def _which_show(
     names: Sequence[str], own: Sequence[Answer], changed: Sequence[tuple[Edit, Sequence[Answer]]]
-) -> Question | None:
+) -> VivaQuestion | None:
     """An edit that some cases of `check` show and others don't: two of each at most."""
     for edit, answers in changed:
         same = [alike(before, after) for before, after in zip(own, answers, strict=True)]
@@ -174,7 +174,7 @@ def _which_show(
         if quiet and loud:
             listed = "; ".join(name for name in names if name in (*quiet, *loud))
             asks = f"{_if(edit)} In which of these cases of `check` would anybody notice? {listed}."
-            return Question(asks, f"In {'; '.join(loud)}. Not in {'; '.join(quiet)}.")
+            return VivaQuestion(asks, f"In {'; '.join(loud)}. Not in {'; '.join(quiet)}.")
     return None
 
 

@@ -18,7 +18,7 @@ MOST_TRIED = 6
 
 
 @dataclass(frozen=True)
-class Wanted:
+class VivaOrder:
     """What sheets are made of."""
 
     each: int
@@ -29,7 +29,7 @@ class Wanted:
     learners: Collection[str] = ()
 
 
-def answers_in(folder: ResultsFolder, wanted: Wanted) -> dict[str, dict[str, str]]:
+def answers_in(folder: ResultsFolder, wanted: VivaOrder) -> dict[str, dict[str, str]]:
     """Learner → exercise → their code, where it earned points."""
     if unknown := sorted({*wanted.exercises} - {*all_exercises()}):
         raise Refusal(f"the course has no exercise {', '.join(unknown)} that is answered in code")
@@ -50,7 +50,7 @@ def answers_in(folder: ResultsFolder, wanted: Wanted) -> dict[str, dict[str, str
 
 
 def sheets_of(
-    learner: str, answers: dict[str, str], wanted: Wanted, where: tuple[Limits, str]
+    learner: str, answers: dict[str, str], wanted: VivaOrder, where: tuple[Limits, str]
 ) -> Iterator[Sheet]:
     """As many as are wanted, of answers drawn by seed."""
     names = sorted(answers)

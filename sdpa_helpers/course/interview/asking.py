@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from textwrap import fill
 
 from sdpa_helpers.course.interview.deck import answer_to, name_of, places_of, trap_in
-from sdpa_helpers.course.interview.question import LEVELS, Asked
+from sdpa_helpers.course.interview.question import LEVELS, InterviewQuestion
 from sdpa_helpers.show.predict import plain
 
 
-def ask(asked: Sequence[Asked], say: Callable[[str], None], read: Callable[[str], str]) -> None:
+def ask(asked: Sequence[InterviewQuestion], say: Callable[[str], None], read: Callable[[str], str]) -> None:
     """Ask one after the other; `say` prints, `read` waits for a line. q or no more input ends."""
     for number, question in enumerate(asked, 1):
         head = f"{number} of {len(asked)} · {LEVELS[question.level]} · {name_of(question.lesson)}"
@@ -20,7 +20,7 @@ def ask(asked: Sequence[Asked], say: Callable[[str], None], read: Callable[[str]
             return
 
 
-def as_text(asked: Asked) -> str:
+def as_text(asked: InterviewQuestion) -> str:
     """What there is to say once it was answered."""
     trap = trap_in(asked)
     parts = [_wrapped(answer_to(asked)), _wrapped(f"The trap. {trap}") if trap else ""]

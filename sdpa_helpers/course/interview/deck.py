@@ -10,8 +10,8 @@ from functools import cache
 from typing import NamedTuple
 
 from sdpa_helpers.course.articles import article_of
-from sdpa_helpers.course.claim import Entry
-from sdpa_helpers.course.interview.question import Asked, Claimed, Mistaken, Tempted
+from sdpa_helpers.course.claim import LedgerRow
+from sdpa_helpers.course.interview.question import Claimed, InterviewQuestion, Mistaken, Tempted
 from sdpa_helpers.course.interview.reader import asked_in
 from sdpa_helpers.course.ledger_page import came_out, stored_entries
 from sdpa_helpers.course.places import course_root
@@ -39,13 +39,15 @@ class Seen(NamedTuple):
 
 
 @cache
-def all_asked() -> tuple[Asked, ...]:
+def all_asked() -> tuple[InterviewQuestion, ...]:
     """Every question: the easy ones first, in each level lesson by lesson."""
     found = [asked for lesson in LESSONS for asked in asked_in(lesson)]
     return tuple(sorted(found, key=lambda asked: asked.level))
 
 
-def chosen(lesson: str = "", count: int | None = None, seed: int | None = None) -> tuple[Asked, ...]:
+def chosen(
+    lesson: str = "", count: int | None = None, seed: int | None = None
+) -> tuple[InterviewQuestion, ...]:
     """The whole deck or one lesson's, or so many of it at random, from easy to hard.
 
     Raises:
@@ -60,7 +62,7 @@ def chosen(lesson: str = "", count: int | None = None, seed: int | None = None) 
     return tuple(asked for number, asked in enumerate(deck) if number in taken)
 
 
-def of_lesson(lesson: str) -> tuple[Asked, ...]:
+def of_lesson(lesson: str) -> tuple[InterviewQuestion, ...]:
     """The deck, or the part of one lesson, "03", "3" or "03_softmax"; ValueError names those there are."""
     known = [name for name in LESSONS if lesson in ("", name, name[:2], name[:2].lstrip("0"))]
     if not known:
@@ -71,12 +73,12 @@ def of_lesson(lesson: str) -> tuple[Asked, ...]:
 
 
 @cache
-def _entries() -> dict[int, Entry]:
+def _entries() -> dict[int, LedgerRow]:
     text = (course_root() / "docs" / "ledger.json").read_text(encoding="utf-8")
     return {entry.claim.number: entry for entry in stored_entries(all_claims(), text)}
 
 
-def answer_to(asked: Asked) -> str:
+def answer_to(asked: InterviewQuestion) -> str:
     """The answer with its numbers."""
     own = asked.numbers()
 
@@ -88,7 +90,7 @@ def answer_to(asked: Asked) -> str:
     return PLACE.sub(value, asked.answer)
 
 
-def trap_in(asked: Asked) -> str:
+def trap_in(asked: InterviewQuestion) -> str:
     """What people say instead, and what is wrong with it; "" where this edition does not have it."""
     trap = asked.trap
     if isinstance(trap, Claimed):
@@ -125,7 +127,7 @@ def option_of(trap: Tempted) -> tuple[Prediction, Option]:
     raise LookupError(f"no prediction of {trap.lesson} has this option: {trap}")
 
 
-def places_of(asked: Asked) -> tuple[Seen, ...]:
+def places_of(asked: InterviewQuestion) -> tuple[Seen, ...]:
     """Where the answer is measured."""
     return tuple(_place(reference) for reference in asked.seen)
 

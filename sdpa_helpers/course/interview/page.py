@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sdpa_helpers.course.generated import keep
 from sdpa_helpers.course.interview.deck import all_asked, answer_to, name_of, places_of, trap_in
-from sdpa_helpers.course.interview.question import LEVELS, Asked
+from sdpa_helpers.course.interview.question import LEVELS, InterviewQuestion
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.show.predict import rich
 
@@ -32,7 +32,7 @@ def as_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _entry(number: int, asked: Asked) -> list[str]:
+def _entry(number: int, asked: InterviewQuestion) -> list[str]:
     places = "; ".join(f'<a href="../{place.file}">{rich(place.says)}</a>' for place in places_of(asked))
     trap = trap_in(asked)
     return [

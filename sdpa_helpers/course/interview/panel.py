@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sdpa_helpers.course.interview.deck import answer_to, name_of, places_of, trap_in
-from sdpa_helpers.course.interview.question import LEVELS, Asked
+from sdpa_helpers.course.interview.question import LEVELS, InterviewQuestion
 from sdpa_helpers.show.panels import inlined
 from sdpa_helpers.show.predict import plain, rich
 
@@ -18,7 +18,7 @@ NOTE = "Run this cell, and the questions come one at a time."
 class Interview:
     """Questions as the result of a cell."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[InterviewQuestion, ...]
 
     @cached_property
     def given(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ LEVELS = ("warm-up", "solid ground", "going deep")
 
 
 @dataclass(frozen=True)
-class Asked:
+class InterviewQuestion:
     """One question. Texts have the marks of `predict.rich`."""
 
     key: str

@@ -26,29 +26,29 @@ from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any
 
-from sdpa_helpers.course.content import Code, Entry, Paragraph, Section, page_of
-from sdpa_helpers.course.interview.question import LEVELS, Asked, Claimed, Mistaken, Tempted, Trap
+from sdpa_helpers.course.content import Code, ContentEntry, Paragraph, Section, page_of
+from sdpa_helpers.course.interview.question import LEVELS, Claimed, InterviewQuestion, Mistaken, Tempted, Trap
 
 _TRAP = re.compile(r"trap: (?:claim (\d+)|`(\w+)`, ([\w-]+)|prediction (\w+), (.+))")
 _MEASURED = re.compile(r"measured: (?:claim (\d+)|`(\w+)`|section (.+)|(\d\d_\w+, .+))")
 
 
 @cache
-def asked_in(lesson: str) -> tuple[Asked, ...]:
+def asked_in(lesson: str) -> tuple[InterviewQuestion, ...]:
     """What interviews ask about a lesson; PageError says which line of the page cannot be read."""
     return tuple(_asked(lesson, section) for section in page_of(lesson, "interview").sections)
 
 
-def _asked(lesson: str, section: Section) -> Asked:
+def _asked(lesson: str, section: Section) -> InterviewQuestion:
     key, _, level = section.title.partition(" · ")
     if level not in LEVELS:
         raise section.wrong(f"`## name · level` is expected, and a level is {', '.join(LEVELS)}")
-    texts, entries = section.of(Paragraph), section.of(Entry)
+    texts, entries = section.of(Paragraph), section.of(ContentEntry)
     if len(texts) != 2 or not entries:
         raise section.wrong(
             "a question, the answer, and below them a trap and where it is measured are expected"
         )
-    return Asked(
+    return InterviewQuestion(
         key,
         lesson,
         LEVELS.index(level),
@@ -60,7 +60,7 @@ def _asked(lesson: str, section: Section) -> Asked:
     )
 
 
-def _trap(lesson: str, section: Section, entry: Entry) -> Trap:
+def _trap(lesson: str, section: Section, entry: ContentEntry) -> Trap:
     found = _TRAP.fullmatch(entry.text)
     if not found:
         expected = (
@@ -73,7 +73,7 @@ def _trap(lesson: str, section: Section, entry: Entry) -> Trap:
     return Mistaken(exercise, wrong) if exercise else Tempted(lesson, prediction, option)
 
 
-def _measured(lesson: str, section: Section, entry: Entry) -> int | str:
+def _measured(lesson: str, section: Section, entry: ContentEntry) -> int | str:
     found = _MEASURED.fullmatch(entry.text)
     if not found:
         expected = "`- measured: claim 55`, ``- measured: `exercise` `` or `- measured: section Its heading`"

@@ -11,7 +11,7 @@ from typing import Any
 from sdpa_helpers.checking.exercise import Exercise
 from sdpa_helpers.course.interview.deck import all_asked, name_of
 from sdpa_helpers.course.interview.panel import Interview
-from sdpa_helpers.course.interview.question import LEVELS, Asked
+from sdpa_helpers.course.interview.question import LEVELS, InterviewQuestion
 from sdpa_helpers.course.registry import all_exercises
 from sdpa_helpers.show.panels import inlined
 
@@ -33,7 +33,7 @@ BUGS = (
 
 
 @dataclass(frozen=True)
-class Part:
+class Stretch:
     """A stretch of the route."""
 
     minutes: int
@@ -47,32 +47,32 @@ class Route:
     """All of it, as the result of a cell or as text."""
 
     seed: int
-    asked: tuple[Asked, ...]
+    asked: tuple[InterviewQuestion, ...]
     blanks: tuple[Exercise, ...]
     bug: Exercise
     whiteboard: Exercise
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[Stretch, ...]:
         """In their order, ninety minutes in all."""
         blanks = (
-            Part(10, f"Blank {number}", "Write it, then check it. One hint is allowed.", exercise)
+            Stretch(10, f"Blank {number}", "Write it, then check it. One hint is allowed.", exercise)
             for number, exercise in enumerate(self.blanks, 1)
         )
         return (
-            Part(
+            Stretch(
                 18, "Six questions", "Three minutes each. Answer aloud, in whole sentences, before you look."
             ),
             *blanks,
-            Part(12, "A bug", "Say what the line should be before you check.", self.bug),
-            Part(
+            Stretch(12, "A bug", "Say what the line should be before you check.", self.bug),
+            Stretch(
                 15,
                 "Whiteboard",
                 "On paper, or in an empty cell: no hints, no notes, no looking up. Say every shape aloud while you "
                 "write. Check it when the time is over.",
                 self.whiteboard,
             ),
-            Part(
+            Stretch(
                 25,
                 "Look back",
                 "What did you not know? Read that lesson's short, and the trap of each question.",

@@ -9,7 +9,7 @@ from sdpa_helpers.checking.card.render import practice_card
 from sdpa_helpers.checking.code.answer_cells import MAX_ANSWER_CHARACTERS
 from sdpa_helpers.checking.diagnose import Result, try_out
 from sdpa_helpers.checking.helping.shrink import example_of
-from sdpa_helpers.course.page_shell import Verdict, run_alone
+from sdpa_helpers.course.page_shell import ShownVerdict, run_alone
 from sdpa_helpers.course.pasted import torch_like
 from sdpa_helpers.course.pasted.fit import Fit, fits, unknown
 from sdpa_helpers.head.consequences import consequence, shown
@@ -22,25 +22,25 @@ NOTHING = (
 ELSEWHERE = "\nThis page runs NumPy, and of PyTorch what attention needs. Take out what else is imported."
 
 
-def named(source: str) -> Verdict:
+def named(source: str) -> ShownVerdict:
     """The verdict on pasted code, whose function is found by its parameters; `mistake` is "exercise#name" or "".
 
     source: Python, NumPy or PyTorch style, with its own imports or without. Errors that it raises are in `text`.
     """
     if len(source) > MAX_ANSWER_CHARACTERS:
-        return Verdict("", f"That is {len(source):,} characters; {MAX_ANSWER_CHARACTERS:,} are read.")
+        return ShownVerdict("", f"That is {len(source):,} characters; {MAX_ANSWER_CHARACTERS:,} are read.")
     is_torch = any(sign in source for sign in ("torch", "einops", "masked_fill", ".transpose(-"))
     with torch_like.imported() if is_torch else contextlib.nullcontext():
         space, problem = run_alone(source, torch_like.modules() if is_torch else {})
         if problem:
-            return Verdict("", problem + ELSEWHERE * ("ModuleNotFoundError" in problem))
+            return ShownVerdict("", problem + ELSEWHERE * ("ModuleNotFoundError" in problem))
         own = [f for f in space.values() if isinstance(f, FunctionType) and f.__globals__ is space]
         with kept(0):
             best = max(_tried(own, is_torch), key=_passed, default=None)
             return (
                 _verdict(*best, _not_called(own))
                 if best
-                else Verdict("", _quoted(f"{_not_called(own)}{NOTHING}"))
+                else ShownVerdict("", _quoted(f"{_not_called(own)}{NOTHING}"))
             )
 
 
@@ -71,7 +71,7 @@ def _passed(tried: tuple[Fit, Result]) -> float:
     return sum(case.verdict.passed for case in cases) / len(cases) + 0.001 * bool(tried[1].mistakes)
 
 
-def _verdict(fit: Fit, result: Result, besides: str) -> Verdict:
+def _verdict(fit: Fit, result: Result, besides: str) -> ShownVerdict:
     small = example_of(result, fit.answer)
     told = consequence(fit.exercise.name, fit.answer, result.passed)
     about = f"{besides}Tried as `{fit.exercise.name}` of lesson {fit.exercise.lesson[:2]}"
@@ -80,6 +80,6 @@ def _verdict(fit: Fit, result: Result, besides: str) -> Verdict:
     known = {wrong.name for wrong in fit.exercise.wrong}
     mistake = f"{fit.exercise.name}#{result.mistake}" if result.mistake in known else ""
     end = "</div>"
-    return Verdict(
+    return ShownVerdict(
         f"{card.removesuffix(end)}{more}{end}", _quoted(about), passed=result.passed, mistake=mistake
     )

@@ -17,7 +17,7 @@ from sdpa_helpers.checking.answers.observe import Answer, observe
 from sdpa_helpers.checking.exercise import Example, Exercise
 from sdpa_helpers.course.articles import article_of
 from sdpa_helpers.course.cards import card_of
-from sdpa_helpers.course.claim import Entry
+from sdpa_helpers.course.claim import LedgerRow
 from sdpa_helpers.course.ledger_page import VERDICTS, came_out, stored_entries
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import LESSONS, all_claims, exercises_of
@@ -79,7 +79,7 @@ def _claims() -> Iterator[Item]:
             yield _claim(entry)
 
 
-def _claim(entry: Entry) -> Item:
+def _claim(entry: LedgerRow) -> Item:
     claim, names = entry.claim, list(VERDICTS)
     said = f"{article_of(claim.number).what[0].upper()}{article_of(claim.number).what[1:]} says:"
     choices = tuple(Choice(name, _why(entry, name)) for name in names)
@@ -89,7 +89,7 @@ def _claim(entry: Entry) -> Item:
     )
 
 
-def _why(entry: Entry, name: str) -> str:
+def _why(entry: LedgerRow, name: str) -> str:
     if name == entry.verdict:
         return marked(came_out(entry))
     return f"That would mean: {VERDICTS[name]}"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sdpa_helpers.course.registry import LESSONS
 from sdpa_helpers.course.remember import spacing
 from sdpa_helpers.course.remember.items import Item, all_items
-from sdpa_helpers.show.predict import Chosen, Option, Prediction, Question, Series, plain
+from sdpa_helpers.show.predict import Chosen, Option, Prediction, PredictionShown, Series, plain
 
 COUNT = 5
 MOST = 50
@@ -47,7 +47,7 @@ def remember(count: int = COUNT, lesson: str = "") -> Series | NothingDue:
     chosen = spacing.next_items(items, count)
     if not chosen:
         return NothingDue(nothing_due(items))
-    asked: list[Question] = []
+    asked: list[PredictionShown] = []
     for number, item in enumerate(chosen, 1):
         title, waits_for = f"Remember · {number} of {len(chosen)}", asked[-1].given()["key"] if asked else ""
         asked.append(_question(item, title, waits_for))
@@ -78,7 +78,7 @@ def nothing_due(items: tuple[Item, ...]) -> str:
     )
 
 
-def _question(item: Item, title: str, waits_for: str) -> Question:
+def _question(item: Item, title: str, waits_for: str) -> PredictionShown:
     options = tuple(Option(choice.text, choice.because) for choice in item.choices)
     truth = item.choices[item.right].text
 
@@ -86,7 +86,9 @@ def _question(item: Item, title: str, waits_for: str) -> Question:
         spacing.answered(item, chosen.option == item.right)
 
     asked = Prediction(item.key, item.question, options)
-    return Question(item.lesson, asked, truth, keep=keep, title=title, waits_for=waits_for, found="Right")
+    return PredictionShown(
+        item.lesson, asked, truth, keep=keep, title=title, waits_for=waits_for, found="Right"
+    )
 
 
 def as_text(item: Item) -> str:

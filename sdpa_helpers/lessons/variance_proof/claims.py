@@ -34,7 +34,7 @@ def _broken() -> dict[str, np.ndarray]:
 
 
 @cache
-def _rows() -> dict[int, lab.Row]:
+def _rows() -> dict[int, lab.ScoreSample]:
     return {d: lab.draw_row(d) for d in (64, 512, 4096)}
 
 

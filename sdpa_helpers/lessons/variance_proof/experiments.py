@@ -152,7 +152,7 @@ def expected_kurtosis(kind: str, d: int) -> float:
 # Scales side by side --------------------------------------------------------------------------------------
 
 
-class Row(NamedTuple):
+class ScoreSample(NamedTuple):
     """Raw scores of queries against their own keys, and the squared length of each query."""
 
     scores: Float[Array, "n_q n_k"]
@@ -165,7 +165,7 @@ class Row(NamedTuple):
         return scores
 
 
-def draw_row(d: int, n_q: int = 400, n_k: int = 16, seed: int = 4) -> Row:
+def draw_row(d: int, n_q: int = 400, n_k: int = 16, seed: int = 4) -> ScoreSample:
     """Independent normal queries, each with its own `n_k` independent normal keys."""
     rng = np.random.default_rng(seed)
 
@@ -174,7 +174,7 @@ def draw_row(d: int, n_q: int = 400, n_k: int = 16, seed: int = 4) -> Row:
         return np.column_stack([np.einsum("nd,nkd->nk", q, K), (q * q).sum(axis=-1)])
 
     table = _in_chunks(chunk, n_q, n_k * d)
-    return Row(table[:, :-1], table[:, -1])
+    return ScoreSample(table[:, :-1], table[:, -1])
 
 
 def entropy_share(weights: Float[Array, "n_q n_k"]) -> Float[Array, "n_q"]:
@@ -233,7 +233,7 @@ def _target(n_k: int, sure: float) -> Float[Array, "n_k"]:
     return target
 
 
-def learned_scales(rows: Mapping[int, Row]) -> dict[str, list[float]]:
+def learned_scales(rows: Mapping[int, ScoreSample]) -> dict[str, list[float]]:
     """The learned scale for each d_k in two worlds: the match is correlated by 0.5 whatever d_k is, or by 2/√d_k."""
     return {
         "correlation 0.5": [learn_scale(row.with_match(0.5)) for row in rows.values()],

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sdpa_helpers.checking.kinds.formula import Unreadable
-from sdpa_helpers.course.content import Entry, Paragraph, Section, read_content
+from sdpa_helpers.course.content import ContentEntry, Paragraph, Section, read_content
 from sdpa_helpers.lessons.variance_proof.typed import as_expression, written
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def factored(expression: Any) -> str:
     return written(cast("sympy.Expr", sympy.factor(expression)))
 
 
-class Step(NamedTuple):
+class ProofStep(NamedTuple):
     """A line of the proof: what it claims, the truth that SymPy derived and from what, and slips with their meaning."""
 
     claim: str
@@ -54,14 +54,14 @@ class Step(NamedTuple):
     slips: tuple[tuple["sympy.Expr", str], ...] = ()
 
 
-def _step(section: Section, truth: "sympy.Expr", names: dict[str, Any]) -> Step:
+def _step(section: Section, truth: "sympy.Expr", names: dict[str, Any]) -> ProofStep:
     """A section of `proof.md`: its slips are formulas of the symbols, and of what the steps before found."""
     import sympy
 
     read: Any = sympy.sympify
-    slips = [(read(slip.text.strip("`"), names), slip.says) for slip in section.of(Entry)]
+    slips = [(read(slip.text.strip("`"), names), slip.says) for slip in section.of(ContentEntry)]
     (uses,) = section.of(Paragraph)
-    return Step(section.title.partition(": ")[2], uses.text, truth, tuple(slips))
+    return ProofStep(section.title.partition(": ")[2], uses.text, truth, tuple(slips))
 
 
 class Proof:
@@ -75,7 +75,7 @@ class Proof:
             sympy.Symbol("d", positive=True, integer=True),
             sympy.Symbol("v", real=True),
         )
-        self.steps: dict[int, Step] = dict(enumerate(self._derive(), start=1))
+        self.steps: dict[int, ProofStep] = dict(enumerate(self._derive(), start=1))
 
     def _moments(self, queries: Any, keys: Any) -> dict[Any, tuple[Any, ...]]:
         """Moments of coordinates of the query and of the key: all that the proof may use."""
@@ -91,7 +91,7 @@ class Proof:
         moments = self._moments(queries, keys)
         return expectation(score**2, moments) - expectation(score, moments) ** 2
 
-    def _derive(self) -> list[Step]:
+    def _derive(self) -> list[ProofStep]:
         import sympy
 
         mq, vq, mk, vk, d, v = self.symbols
@@ -170,7 +170,7 @@ class Proof:
         here = difference.subs(point)
         return not (here.is_Rational and here != 0) and sympy.expand(difference) == 0
 
-    def _why(self, step: Step, given: "sympy.Expr") -> str:
+    def _why(self, step: ProofStep, given: "sympy.Expr") -> str:
         for slip, means in step.slips:
             if self._same(given, slip):
                 return means

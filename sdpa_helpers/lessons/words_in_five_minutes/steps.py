@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sdpa_helpers.course.one_line import Wanted, line_of
+from sdpa_helpers.course.one_line import LineTask, line_of
 from sdpa_helpers.show.figures import INK, SKY, Picture, figure, show
 
 line = line_of(
     {
-        "loss": lambda: Wanted(
+        "loss": lambda: LineTask(
             -np.log(0.25), "Right: a share of 1 gives 0, and the smaller the share, the larger the loss."
         ),
-        "step": lambda: Wanted(
+        "step": lambda: LineTask(
             1.5 - 0.1 * 2 * (1.5 - 4), "Right: against the gradient, so the loss gets smaller."
         ),
     }
