@@ -6,7 +6,7 @@ from pathlib import Path
 from sdpa_helpers.checking.naming.as_if import AS_IF
 from sdpa_helpers.classroom.answers_as_written import CorpusAnswer, all_answers, function_of, read
 
-__all__ = ["GENERAL", "HERE", "Entry", "entries", "function_of", "read"]
+__all__ = ["GENERAL", "HERE", "CorpusAnswer", "entries", "function_of", "read"]
 
 HERE = Path(__file__).parent
 

@@ -1,6 +1,6 @@
 """Catch them all: the learner writes test cases for an exercise; its known wrong answers are tried on them.
 
-A `Hunt` is what one such exercise is made of. Every right answer has to pass every case; what counts then is how many
+A `Catch` is what one such exercise is made of. Every right answer has to pass every case; what counts then is how many
 of the wrong ones at least one case finds out. What the known answers give for some inputs is kept by the inputs' bytes,
 so that a second check of the same cases costs nothing.
 """
