@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 from sdpa_helpers.classroom import release
 
-LEFT_OUT = (f"sdpa_helpers/{release.LEFT_OUT}/",)
-"""What the student edition has not got either; nor does it have a lesson's `TO_TEACH`."""
+NO_BROWSER = ("bench", "cli", "desk", "grading", "sandbox")
+"""Rooms that nothing imports which runs in a page."""
+LEFT_OUT = tuple(f"sdpa_helpers/{room}/" for room in (release.LEFT_OUT, *NO_BROWSER))
+"""The first of them the student edition has not got either; nor does it have a lesson's `TO_TEACH`."""
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
