@@ -8,13 +8,13 @@ ENDINGS = (".py", ".js", ".mjs", ".css", ".md")
 ROOMS = ("sdpa_helpers/*", "editions", "benchmarks", "tests")
 CEILINGS = {
     "benchmarks": 2_550,
-    "editions": 8_900,
+    "editions": 9_050,
     "exercises, Python": 1_300,
-    "exercises, pages": 13_350,
+    "exercises, pages": 13_420,
     "sdpa_helpers/attention": 7_700,
     "sdpa_helpers/bench": 1_300,
-    "sdpa_helpers/checking": 10_750,
-    "sdpa_helpers/classroom": 14_350,
+    "sdpa_helpers/checking": 10_880,
+    "sdpa_helpers/classroom": 14_490,
     "sdpa_helpers/cli": 2_150,
     "sdpa_helpers/course": 8_500,
     "sdpa_helpers/desk": 2_100,
@@ -23,7 +23,7 @@ CEILINGS = {
     "sdpa_helpers/lessons": 21_200,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_250,
-    "tests": 49_450,
+    "tests": 49_700,
 }
 """No room grows past its ceiling: lower one when a room has shrunk, and raise it only with a reason in the commit."""
 LARGEST_PAGE = 350

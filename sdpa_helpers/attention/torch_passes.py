@@ -92,7 +92,7 @@ def finished(whole: Attended, total: torch.Tensor) -> Attended:
 
 
 def attend(step: TileStep, sums: Sums, scratch: Scratch) -> None:
-    """A tile of some heads: adds its keys to the sums of its queries. Read `torch_blocks.TileStep` and `ScoreTile` first."""
+    """A tile of some heads: adds its keys to the sums of its queries. Read `TileStep` and `ScoreTile` first."""
     part = step.part
     query, key, value = tile_of(step, sums.values.dtype)
     query = torch.mul(query, step.scale * step.early, out=scratch("query", *query.shape))

@@ -5,9 +5,9 @@
         "What is 2 · 3?",
         (Option("5", "That is the sum, 2 + 3."), Option("6", "Three times two.")),
     )
-    Question("00_start_here", predict, 2 * 3, figure)
+    PredictionShown("00_start_here", predict, 2 * 3, figure)
 
-As the result of a cell, `PredictionShown` shows the question and its answers as buttons (`predict.js`). The choice is put
+As the result of a cell, `PredictionShown` shows question and answers as buttons (`predict.js`). The choice is put
 beside the measurement, and what belongs to it (`shown`: figures, tables) appears then, not before. A stored output,
 and a page without a kernel, has the question, the answers, and the rest folded: nothing is lost, nothing given away.
 """
