@@ -13,7 +13,7 @@ from sdpa_helpers.checking.naming.forms import FORMS
 from sdpa_helpers.checking.naming.name_mistakes import UNWRITTEN
 from sdpa_helpers.classroom.answers_as_written import spared_mutants
 from sdpa_helpers.course.registry import all_exercises, exercises_of, find
-from tests.corpus import GENERAL, HERE, Entry, entries, function_of, read
+from tests.corpus import GENERAL, HERE, CorpusAnswer, entries, function_of, read
 
 SOMEWHERE = Path("exercises/dot_product.answers.txt")
 
@@ -95,14 +95,14 @@ def test_a_malformed_file_is_named(text, why):
 def test_an_entry_is_read_as_it_is_written():
     text = "=== wrong: not-summed, ?new-name | two | public code\n\nx = 1\n\n\n=== right | one | own\nx = 2\n"
     wrong, right = read(text, SOMEWHERE, "01_dot_product")
-    assert wrong == Entry(
+    assert wrong == CorpusAnswer(
         "01_dot_product", "dot_product", False, ("not-summed", "?new-name"), "two", "public code", "x = 1\n"
     )
     assert (right.right, right.names, right.code) == (True, (), "x = 2\n")
 
 
-def _entry(code: str) -> Entry:
-    return Entry("01_dot_product", "dot_product", True, (), "a title", "own", code)
+def _entry(code: str) -> CorpusAnswer:
+    return CorpusAnswer("01_dot_product", "dot_product", True, (), "a title", "own", code)
 
 
 def test_tracebacks_and_inspect_show_an_answers_text():

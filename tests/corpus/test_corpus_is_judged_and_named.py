@@ -18,7 +18,7 @@ from sdpa_helpers.grading.judge import Evidence, Marking, judge_exercise
 from sdpa_helpers.grading.read import Lifted, shown_names
 from sdpa_helpers.grading.result import GradedExercise
 from sdpa_helpers.grading.run import Outcome
-from tests.corpus import Entry, entries, function_of
+from tests.corpus import CorpusAnswer, entries, function_of
 
 NAMED_TRULY, NAMED_FALSELY = 0.80, 0.01
 
@@ -27,7 +27,7 @@ NAMED_TRULY, NAMED_FALSELY = 0.80, 0.01
 class Told:
     """An answer and what `check` and `sdpa grade` said of it."""
 
-    entry: Entry
+    entry: CorpusAnswer
     result: Result
     graded: GradedExercise
 
@@ -50,14 +50,14 @@ def told() -> list[Told]:
     return [_told(entry, exercises[entry.exercise]) for entry in entries()]
 
 
-def _told(entry: Entry, exercise: Exercise) -> Told:
+def _told(entry: CorpusAnswer, exercise: Exercise) -> Told:
     function, known = function_of(entry), truths(exercise, PUBLIC_SEED)
     answers = for_all(known, [observe(function, t.inputs, t.watch) for t in with_own_calls(known)])
     result = assess(exercise, answers, PUBLIC_SEED, source_of(function))
     return Told(entry, result, _graded(entry, exercise, answers))
 
 
-def _graded(entry: Entry, exercise: Exercise, answers: list[Answer]) -> GradedExercise:
+def _graded(entry: CorpusAnswer, exercise: Exercise, answers: list[Answer]) -> GradedExercise:
     """The way of `sdpa grade`, which tells nothing of the inputs; on those of `check`, where all is computed."""
     known = truths(exercise, PUBLIC_SEED)
     came = {(exercise.name, k.asked_in or k.case.name): a for k, a in zip(known, answers, strict=True)}

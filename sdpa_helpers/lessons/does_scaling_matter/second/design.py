@@ -67,7 +67,7 @@ LATE = RACE.steps + RACE.every
 """Steps of a run that never got to 90%: differences come out too small, never too large."""
 
 
-class MapTask(NamedTuple):
+class Place(NamedTuple):
     """A task of the map."""
 
     names: int
@@ -80,7 +80,7 @@ class MapTask(NamedTuple):
 
 
 MAP_STEPS = (100, 200, 500, 1000, 2000)
-MAP = (MapTask(32, 8), MapTask(64, 16), MapTask(128, 16))
+MAP = (Place(32, 8), Place(64, 16), Place(128, 16))
 MAP_WIDTH = 512
 MAP_WAYS = tuple(way for way in WAYS if way.name in ("1", "1/√dₖ"))
 MAP_RATES = {"SGD": ladder(0.046, 2.2), "Adam": ladder(0.00046, 0.022)}
