@@ -160,8 +160,8 @@ AGAIN = """
 import os, sys, time
 from pathlib import Path
 os.umask(0o077)
-from sdpa_helpers.classroom.editions import Wanted, write_editions
-print(*(written.path for written in write_editions(Path(sys.argv[1]), Wanted("both", "core"))))
+from sdpa_helpers.classroom.editions import EditionOrder, write_editions
+print(*(written.path for written in write_editions(Path(sys.argv[1]), EditionOrder("both", "core"))))
 """
 
 
