@@ -13,7 +13,8 @@ WRONG = "def softmax(x, axis=-1):\n    return np.exp(x)\n"
 reply(json.dumps({"ask": "check", "lesson": "03_softmax", "name": "softmax", "answers": {"softmax": WRONG}}))
 session._mistakes.clear()
 session._last_hints.clear()
-linecache.clearcache()
+# The answer; references keep their text.
+_ = [linecache.cache.pop(name) for name in [*linecache.cache] if name.startswith("<")]
 re.purge()
-del WRONG, json, linecache, numpy, re, reply, session
+del WRONG, _, json, linecache, numpy, re, reply, session
 __import__("gc").collect()

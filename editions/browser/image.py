@@ -23,6 +23,8 @@ SCRIPT = HERE / "image.js"
 MAKER = HERE / "make_image.mjs"
 WARM = HERE / "before_image.py"
 """What Python runs before the image is made."""
+FOLDER = "sdpa-image-"
+"""How the name of the folder begins in which an image is made; none of it gets into the image."""
 PACKED = ".packed"
 """Not ".gz", which some servers unpack on the way: the page would then get another file than it expects."""
 CODE = ("pyodide.asm.js", "pyodide.asm.wasm")
@@ -88,7 +90,7 @@ def _made(runtime: Mapping[str, bytes], files: bytes, warm: Path, env: dict[str,
     node = shutil.which("node")
     if node is None:
         raise RuntimeError("node is missing: install Node.js 20 or newer")
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory(prefix=FOLDER) as temporary:
         folder = Path(temporary)
         needed = {name: runtime[name] for name in ("pyodide.mjs", "python_stdlib.zip", *CODE)}
         needed |= {SCRIPT.name: SCRIPT.read_bytes(), "files": files, BARE_LOCK: bare_lock(runtime)}

@@ -19,7 +19,8 @@ def softmax(x, axis=-1):
 check(softmax, keep=False).html()
 session._mistakes.clear()
 session._last_hints.clear()
-linecache.clearcache()
+# The answer; references keep their text.
+_ = [linecache.cache.pop(name) for name in [*linecache.cache] if name.startswith("<")]
 re.purge()
-del check, hint, linecache, piplite, progress, pyodide_kernel, re, session, softmax, solution, sqlite3
+del _, check, hint, linecache, piplite, progress, pyodide_kernel, re, session, softmax, solution, sqlite3
 __import__("gc").collect()

@@ -4,7 +4,6 @@ import csv
 import gzip
 import io
 import json
-import tempfile
 import zipfile
 from hashlib import sha256
 
@@ -229,7 +228,7 @@ def test_the_image_holds_no_path_of_this_machine(runtime):
     """That it is the same bytes each time, the test of a folder built again tells."""
     memory = unpacked(runtime, "light-memory")["memory"]
     assert b"global-max-subtracted" in memory  # what was read before the image was made
-    for here in (str(ROOT), f"{tempfile.gettempdir()}/tmp", image.MAKER.name):
+    for here in (str(ROOT), image.FOLDER, image.MAKER.name):
         assert here.encode() not in memory
 
 

@@ -29,5 +29,5 @@ def test_one_change_that_mends_all_denies_that_there_are_two_mistakes():
     return np.polyfit(np.log10(sizes), np.log10(times), 1)[1]
 """
     told = check(written(code, "fit_exponent"), keep=False).text()
-    assert "Where to look: one small change in line 2" in told
+    assert "ne small change in line 2 lets every case pass" in told
     assert "logarithms" not in told

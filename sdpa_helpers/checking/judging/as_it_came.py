@@ -18,7 +18,7 @@ FAULT = "as-it-came"
 """The fault of a case in it."""
 
 SEEN = "the code does what it did when it came"
-CHANGED = "Your change alters no result here: the bug is in what you left, or stands in your own lines too, in other words."
+CHANGED = "Your change alters no result here: the bug is in what you left, or stands in your lines too, in other words."
 """What it means where the text is another."""
 
 
