@@ -13,7 +13,7 @@ from sdpa_helpers.attention.known_backends import BACKENDS
 from .cases import KINDS_AND_DTYPES, Case, assert_matches, call, cases, make, reference, to_float64, to_kind
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=180, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
 def test_equals_reference_and_torch(backend, torch, case):
     for kind in ("numpy", "torch"):

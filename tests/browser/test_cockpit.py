@@ -1,4 +1,4 @@
-"""The cockpit of a class of 100 in a real browser: what it shows, keys, search, names hidden, a phone, both themes."""
+"""The cockpit of a class of 500 in a real browser: what it shows, keys, search, names hidden, a phone, both themes."""
 
 import random
 
@@ -13,7 +13,7 @@ from tests.results import case, result
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=2<script>'
 """As a file system can hold it."""
 MISTAKE = "</script><script>window.hacked=3</script><img src=x onerror=window.hacked=4>"
-LEARNERS = 100
+LEARNERS = 500
 LONG = "def f(x):\n    total = 0\n" + "".join(
     f"    total = total + x[{n}] * {n} - len(x) / ({n} + 1)\n" for n in range(6)
 )
@@ -51,7 +51,7 @@ def write(out, names, shared=()):
 
 
 @pytest.fixture(scope="module")
-def class_of_100(tmp_path_factory):
+def class_of_500(tmp_path_factory):
     earlier = write(tmp_path_factory.mktemp("term") / "spring", ["zoe", "yan"], {0})
     names = [f"learner {n:03}, Ada Lovelace" for n in range(LEARNERS - 1)]
     folder = write(tmp_path_factory.mktemp("class") / "out", [HOSTILE, *names], {0, 5, 9})
@@ -60,10 +60,10 @@ def class_of_100(tmp_path_factory):
 
 
 @pytest.fixture
-def cockpit(page, class_of_100):
+def cockpit(page, class_of_500):
     def opened(**context):
         shown = page(**context)
-        shown.goto(class_of_100.cockpit_page.as_uri())
+        shown.goto(class_of_500.cockpit_page.as_uri())
         return shown
 
     return opened
@@ -172,7 +172,7 @@ def test_axe_finds_nothing_and_the_page_is_no_wider_than_the_screen(cockpit, axe
     shown = cockpit(width=width, color_scheme=scheme)
     shown.keyboard.press("j")
     assert shown.evaluate("document.documentElement.scrollWidth") <= width
-    # A hundred rows are alike: of them a few are looked at.
+    # Five hundred rows are alike: of them a few are looked at.
     shown.fill("#search", "learner 42")
     assert axe(shown, "html", every=True) == []
     shown.click("#to-groups")

@@ -265,15 +265,12 @@ def checked(exercise: Exercise, answers: list[Answer]) -> Result:
     return found
 
 
-@BRIEFLY_AND_AT_NIGHT
 @pytest.mark.filterwarnings("error")  # which learners would read
-def test_nothing_that_judges_or_words_an_answer_raises_an_error(asked, monkeypatch, tmp_path, at_night):
-    """By day `check` gets half of the answers to an exercise, in turn; the grader gets all."""
+def test_nothing_that_judges_or_words_an_answer_raises_an_error(asked, monkeypatch, tmp_path):
     monkeypatch.setattr(diagnose, "name_mistakes", lambda *_: ())
     by_lesson: dict[str, list[tuple[Exercise, dict[str, GradedExercise]]]] = {}
-    for number, one in enumerate(asked):
-        every = [*one.answers.values()]
-        for answers in every if at_night else every[number % 2 :: 2]:
+    for one in asked:
+        for answers in one.answers.values():
             checked(one.exercise, answers)
         graded = {name: marked(one.exercise, answers) for name, answers in one.answers.items()}
         by_lesson.setdefault(one.exercise.lesson, []).append((one.exercise, graded))
@@ -297,8 +294,8 @@ def test_nothing_that_judges_or_words_an_answer_raises_an_error(asked, monkeypat
 
 @BRIEFLY_AND_AT_NIGHT
 def test_nor_does_what_names_mistakes(asked, at_night):
-    """In turn, with every sixth exercise: to name the first mistake of one takes a tenth of a second."""
-    for number, one in enumerate(asked if at_night else asked[::6]):
+    """In turn, with every fourth exercise: to name the first mistake of one takes a tenth of a second."""
+    for number, one in enumerate(asked if at_night else asked[::4]):
         for name in NAMED if at_night else (NAMED[number % 4], NAMED[4 + number % 4]):
             found = checked(one.exercise, one.answers[name])
             assert len(found.cases) == len(one.exercise.cases)
