@@ -50,7 +50,8 @@ class Outcome:
     @property
     def as_it_should_be(self) -> bool:
         """No error, all points, nothing left out but what says so."""
-        return not self.errors and self.points == self.possible and self.not_run == self.tagged
+        all_points = self.points == self.possible or self.notebook.parent.name != "solutions"
+        return not self.errors and all_points and self.not_run == self.tagged
 
     def __str__(self) -> str:
         told = [
