@@ -111,7 +111,8 @@ def _comparisons(spot: Spot) -> Iterator[Change]:
         return
     left, right, sign = text(node.left), text(node.comparators[0]), sign_of(node.ops[0])
     for other in _OTHERS[sign].split() if sign in _OTHERS else [_OPPOSITE[sign]]:
-        yield "comparison", f"{left} {other} {right}"
+        at_the_edge = other.strip("=") == sign.strip("=")
+        yield "edge" if at_the_edge else "comparison", f"{left} {other} {right}"
     if sign in ("==", "!="):
         near, no = ("<", "") if sign == "==" else (">=", "~")
         yield from (("nearly", f"np.abs({left} - {right}) {near} {small}") for small in _NEGLIGIBLE)

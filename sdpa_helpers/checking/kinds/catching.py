@@ -292,7 +292,7 @@ _TOO_MANY = (
 )
 _ANOTHER_VALUE = (
     "One of your test cases expects a value that a right answer does not give, so it would reject right answers too. "
-    "Work it out again, to six digits: `1/3` rather than `0.333`."
+    "Work it out again; where only its last digits differ, write `1/3` rather than `0.333`: six digits are compared."
 )
 _OUTSIDE = (
     "One of your test cases asks about inputs that the exercise does not promise anything about. What happens there is "

@@ -48,6 +48,7 @@ LEADS = {
     "fixed place": ("another-part", "one place is always the same"),
     "argument dropped": ("an-argument-left-out", "one argument is left out"),
     "argument ignored": ("an-argument-left-out", "one argument isn't used"),
+    "edge": ("another-comparison", "one comparison is changed"),
     "comparison": ("another-comparison", "one comparison is changed"),
     "condition negated": ("another-comparison", "one condition is reversed"),
     "and, or": ("another-comparison", "`and` and `or` are exchanged"),

@@ -18,7 +18,7 @@ LONGEST, LONGEST_PIECE = 6_000, 80
 """Characters of an answer, and of what is changed in it: more isn't read in two minutes."""
 _KINDS = (
     *("axis", "flag", "argument dropped", "number", "function", "operator", "sides swapped"),
-    *("sign dropped", "comparison", "index dropped", "transpose", "call dropped", "one side"),
+    *("sign dropped", "edge", "comparison", "index dropped", "transpose", "call dropped", "one side"),
 )
 """Kinds of change that one can ask about."""
 
