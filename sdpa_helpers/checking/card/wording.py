@@ -77,7 +77,8 @@ def headline(result: Result, forbidden: Sequence[str]) -> str:
     exercise, right = result.exercise, sum(case.verdict.passed for case in result.cases)
     state = state_of(result, forbidden)
     if state == "not-attempted":
-        return f"{exercise.name}: not attempted yet (worth {exercise.max_points:g} points)"
+        tried = "changed, and not mended yet" if as_it_came(result) == [CHANGED] else "not attempted yet"
+        return f"{exercise.name}: {tried} (worth {exercise.max_points:g} points)"
     if state == "forbidden":
         names = [shortened(name, 80) for name in forbidden[:MOST]]
         return f"{exercise.name}: {not_allowed(right, len(result.cases), names)}"
