@@ -149,7 +149,8 @@ def export(
 
 
 def _several(paths: tuple[Path, ...]) -> str:
-    return f"{len(paths)} files in {os.path.commonpath(paths)}" if paths else "nothing"
+    several = f"{len(paths)} files in {os.path.commonpath(paths)}" if len(paths) > 1 else ""
+    return several or "".join(map(str, paths))
 
 
 @refuses
@@ -358,8 +359,8 @@ def say_exported(done: Exported) -> None:
     """Where an export lies, and what to know of it."""
     for note in done.notes:
         complain_of(note)
-    where = f"{done.paths[0]}" if len(done.paths) == 1 else _several(done.paths)
-    say(f"{count(done.learners, 'learner')}; written: {where}")
+    elsewhere = "the gradebook that you named" if done.learners else "nothing"
+    say(f"{count(done.learners, 'learner')}; written: {_several(done.paths) or elsewhere}")
 
 
 def bring_in_marks(folder: ResultsFolder, *, always: bool = False) -> None:
