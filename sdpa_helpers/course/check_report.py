@@ -93,7 +93,7 @@ class CheckReport(Shown):
         if not self.forbidden:
             return self.elsewhere
         right = sum(c.verdict.passed for c in self.graded.cases)
-        return not_allowed(right, len(self.graded.cases), self.forbidden)
+        return not_allowed(right, len(self.graded.cases), self.forbidden, self.result.exercise.is_made)
 
     @property
     def cases(self) -> tuple[CheckedCase, ...]:

@@ -66,7 +66,7 @@ def judge_exercise(exercise: Exercise, evidence: Evidence, marking: Marking) -> 
     graded = _graded(exercise, shown, found, marking)
     absent = not_there(exercise, evidence)
     if marking.refuse and absent:
-        return _refused(graded, absent)
+        return _refused(graded, absent, exercise.is_made)
     return graded if marking.mistake_cap is None else _capped(graded, marking.mistake_cap)
 
 
@@ -162,10 +162,10 @@ def _is_there(e: Exercise, outcome: Outcome) -> bool:
     return any(name == e.name and answer != NO_FUNCTION for (name, _), answer in outcome.answers.items())
 
 
-def _refused(graded: GradedExercise, absent: tuple[str, ...]) -> GradedExercise:
+def _refused(graded: GradedExercise, absent: tuple[str, ...], made: bool) -> GradedExercise:
     """The same without points, and with the sentence that `check` says too."""
     right = sum(case.status == "passed" for case in graded.cases)
-    why = f"{not_allowed(right, len(graded.cases), absent)}."
+    why = f"{not_allowed(right, len(graded.cases), absent, made)}."
     nothing = {"status": "failed", "points": 0.0, "diagnosis": "forbidden-call", "message": why}
     return replace(graded, cases=tuple(replace(case, **nothing) for case in graded.cases))
 

@@ -74,9 +74,7 @@ def test_it_can_be_named(expression):
 
 @pytest.mark.parametrize("code", [*(u for u in USED if "pickle" not in u), *STATEMENTS])
 def test_whatever_uses_it_raises(code):
-    with pytest.raises(
-        NotThere, match=r"^`torch[\w.]*` isn't there when your answer is graded: write it in Num"
-    ):
+    with pytest.raises(NotThere, match=r"^`torch[\w.]*` isn't there when your answer is graded"):
         exec(code, named())
 
 
@@ -127,7 +125,7 @@ def test_a_kernel_has_placeholders_for_what_is_not_there_and_all_else_as_it_is(c
     ]
     assert in_a_kernel(course, fine) == [""] * len(fine)
     refused = {
-        "import nunpy\nnunpy.exp(1)": "NotThere: `nunpy.exp` isn't there when your answer is graded: write it in NumPy",
+        "import nunpy\nnunpy.exp(1)": "NotThere: `nunpy.exp` isn't there when your answer is graded",
         "from torch.nn.functional import softmax as s\ns(1)": "NotThere: `torch.nn.functional.softmax` isn't there",
         "import importlib\nimportlib.import_module('scipy.special').softmax(1)": "NotThere: `scipy.special.softmax`",
         "__import__('jax').numpy.exp(1)": "NotThere: `jax.numpy.exp`",

@@ -32,7 +32,7 @@ def is_there(name: str) -> bool:
 
 def in_words(name: str) -> str:
     """What is said of the use of one name, wherever it is said."""
-    return f"`{name}` isn't there when your answer is graded: write it in NumPy"
+    return f"`{name}` isn't there when your answer is graded"
 
 
 def name_in(message: str) -> str:

@@ -81,7 +81,7 @@ def headline(result: Result, forbidden: Sequence[str]) -> str:
         return f"{exercise.name}: {tried} (worth {exercise.max_points:g} points)"
     if state == "forbidden":
         names = [shortened(name, 80) for name in forbidden[:MOST]]
-        return f"{exercise.name}: {not_allowed(right, len(result.cases), names)}"
+        return f"{exercise.name}: {not_allowed(right, len(result.cases), names, exercise.is_made)}"
     met = f"all criteria {MET}, " if exercise.is_made else f"all cases {PASSED}, "
     all_passed = met if state == "passed" else ""
     return f"{exercise.name}: {all_passed}{result.points:g} of {exercise.max_points:g} points"

@@ -194,8 +194,8 @@ LAST_SIGNS = (
     ),
     Sign(
         "largest-of-nothing",
-        "The largest or smallest of no numbers at all is an error. Treat what is empty by itself, or give `max` a "
-        "first value: `initial=-np.inf`.",
+        "The largest or smallest of no numbers at all is an error. Treat what is empty by itself. "
+        "(With `initial=-np.inf` the largest is −∞ there: mind what you subtract it from.)",
         _raised("ValueError", "zero-size array to reduction|empty sequence|iterable argument is empty"),
     ),
     Sign(

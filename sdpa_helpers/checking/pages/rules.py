@@ -81,12 +81,16 @@ def not_there_in(source: str, others: Iterable[str] = ()) -> tuple[str, ...]:
     return tuple(sorted(name for name in used if not is_there(name) and name not in IN_EVERY_NOTEBOOK))
 
 
-def not_allowed(right: int, cases: int, names: Iterable[str]) -> str:
-    """The verdict on an answer that ran into what is not there, the same sentence wherever it is said."""
+def not_allowed(right: int, cases: int, names: Iterable[str], made: bool = False) -> str:
+    """The verdict on an answer that ran into what is not there, the same sentence wherever it is said.
+
+    made: whether the exercise asks for something that is found, and not for a function that computes.
+    """
     *first, last = [f"`{name}`" if re.fullmatch(r"[\w.]+", name) else name for name in names]
     those = f"{', '.join(first)} and {last} aren't" if first else f"{last} isn't"
     counted = f"{right} of {cases} {'case' if cases == 1 else 'cases'} right, " if right else ""
-    return f"{counted}0 points: {those} there when it's graded: write it in NumPy"
+    instead = "find it in a cell of your own, and return what you found" if made else "write it in NumPy"
+    return f"{counted}0 points: {those} there when it's graded: {instead}"
 
 
 def in_words(exercise: Exercise) -> str:
