@@ -182,8 +182,8 @@ LAST_SIGNS = (
     ),
     Sign(
         "none-for-a-value",
-        "A value is None here and is used like an array or a number. An argument may be None, and so is what a "
-        "function without `return` gives.",
+        "A value is None here where something else is needed. An argument may be None, and so is what a function "
+        "without `return` gives.",
         _raised("AttributeError|TypeError", "'?NoneType'? (object )?(has no attribute|is not)|'NoneType'"),
     ),
     Sign(
@@ -194,14 +194,14 @@ LAST_SIGNS = (
     ),
     Sign(
         "largest-of-nothing",
-        "The largest or smallest of no numbers at all is an error. Treat what is empty by itself, or give `max` a "
-        "first value: `initial=-np.inf`.",
+        "The largest or smallest of no numbers at all is an error. Treat what is empty by itself; NumPy's `max` also "
+        "takes a first value, `initial=-np.inf`.",
         _raised("ValueError", "zero-size array to reduction|empty sequence|iterable argument is empty"),
     ),
     Sign(
         "float-for-a-whole-number",
-        "A float stands where a whole number is asked for: a size, an index or a count. `/` returns a float, also "
-        "where nothing is left over; `//` returns a whole number.",
+        "What is no whole number, such as a float, stands where one is asked for: a size, an index or a count. "
+        "`/` returns a float, also where nothing is left over; `//` of two ints returns an int.",
         _raised(
             "TypeError|IndexError",
             r"'float.*' object cannot be|slice indices must be|must be of integer|a single integer, got '\d|not float",
