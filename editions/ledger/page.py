@@ -38,19 +38,18 @@ def as_source(entries: Sequence[LedgerRow]) -> str:
     lessons = sorted({heading_wanted(entry.claim.where)[0] for entry in entries})
     numbered = [(lesson[:2], lesson.replace("_", " ")) for lesson in lessons]
     choices = [("Verdict", verdicts), ("Article", articles), ("Lesson", numbered)]
+    rows = [_row(entry, entries) for entry in entries if not entry.claim.same_as]
     pages = templates_in(HERE)
     pages.filters |= {"rich": rich, "number": _number}
-    return pages.get_template("page.md.jinja").render(
-        entries=entries,
-        rows=[_row(entry, entries) for entry in entries if not entry.claim.same_as],
-        count=partial(_count, entries),
-        choices=choices,
-        verdicts=VERDICTS,
-        signs=SIGNS,
-        articles=ARTICLES,
-        rules=RULES,
-        place=place,
-    )
+    pages.globals |= {
+        "verdicts": VERDICTS,
+        "signs": SIGNS,
+        "articles": ARTICLES,
+        "rules": RULES,
+        "place": place,
+    }
+    page = pages.get_template("page.md.jinja")
+    return page.render(entries=entries, rows=rows, count=partial(_count, entries), choices=choices)
 
 
 def anchored(body: str, address: Callable[[str, str], str]) -> str:
@@ -86,15 +85,8 @@ def _row(entry: LedgerRow, entries: Sequence[LedgerRow]) -> dict[str, Any]:
     alike = doubles(entry, entries)
     lesson, section = heading_wanted(entry.claim.where)
     articles = " ".join(one.claim.article for one in (entry, *alike))
-    told = {"came_out": came_out(entry), "cases": cases_told(entry)}
-    return {
-        "entry": entry,
-        "alike": alike,
-        "lesson": lesson,
-        "section": section,
-        "articles": articles,
-        **told,
-    }
+    row = {"entry": entry, "alike": alike, "lesson": lesson, "section": section, "articles": articles}
+    return {**row, "came_out": came_out(entry), "cases": cases_told(entry)}
 
 
 def _count(entries: Sequence[LedgerRow], letter: str, verdict: str = "") -> int:

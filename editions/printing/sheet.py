@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from pygments.formatters import HtmlFormatter
 
 from editions.stored.formulas import Drawn
-from editions.stored.outputs import Part, ShownQuestion, parts_of
+from editions.stored.outputs import CellOutput, ShownQuestion, parts_of
 from editions.stored.text import code_html, html_of, without_files
 from sdpa_helpers.course.tracks import FOLDED, Track, minutes_in_words, track_of_cells
 
@@ -115,7 +115,7 @@ def mono(name: str, inside: str, wide: int, lines: int) -> str:
     return f'<pre class="{name}{" long" if lines > 30 else ""}" style="font-size:{size:.1f}pt">{inside}</pre>'
 
 
-def shown(part: Part) -> str:
+def shown(part: CellOutput) -> str:
     """An output, on paper: of a panel its still."""
     if part.kind == "text":
         return mono("out", part.html, part.wide, part.lines)

@@ -82,7 +82,7 @@ async function keep(parts, tell) {
 async function partsHere() {
   const there = new Set((await (await caches.open(STORE)).keys()).map(({ url }) => url));
   const lacking = new Set([...FILES.values()].filter((file) => !there.has(keyOf(file))).map(({ part }) => part));
-  return [...FILES.values()].map(({ part }) => part).filter((part) => !lacking.has(part));
+  return [...new Set([...FILES.values()].map(({ part }) => part))].filter((part) => !lacking.has(part));
 }
 
 async function asked({ data, ports: [port] }) {

@@ -6,10 +6,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from editions.slides.outline import Outline, OutlineError, Part, Slide
+from editions.slides.outline import Outline, OutlineError, Slide, SlidePart
 from editions.stored.formulas import Drawn
-from editions.stored.outputs import Part as Output
-from editions.stored.outputs import ShownQuestion, parts_of
+from editions.stored.outputs import CellOutput, ShownQuestion, parts_of
 from editions.stored.text import code_html, html_of
 from sdpa_helpers.course.registry import find
 
@@ -66,7 +65,7 @@ class Lesson:
             raise OutlineError(f"slides.md of {self.name}: there is no cell {name!r}")
         return self.cells[name]
 
-    def outputs(self, name: str) -> list[Output]:
+    def outputs(self, name: str) -> list[CellOutput]:
         """What a cell left; of a question what is shown with its answer."""
         parts = parts_of(self.cell(name).get("outputs", ()))
         flat = [one for part in parts for one in (part.shown if isinstance(part, ShownQuestion) else (part,))]
@@ -101,7 +100,7 @@ class Lesson:
         return found[1].rstrip(",")
 
 
-def _told(part: Output) -> str:
+def _told(part: CellOutput) -> str:
     described = " ".join(re.findall(r'aria-label="([^"]*)"', part.html))
     return html.unescape(described if part.kind == "figure" else re.sub(r"<[^>]+>", " ", part.html))
 
@@ -141,7 +140,7 @@ def _shown(slide: Slide, lesson: Lesson) -> Shown:
     )
 
 
-def _part(part: Part, lesson: Lesson) -> str:
+def _part(part: SlidePart, lesson: Lesson) -> str:
     match part.kind:
         case "words":
             return lesson.html(part.of)
@@ -167,7 +166,7 @@ def _part(part: Part, lesson: Lesson) -> str:
     )
 
 
-def _picture(outputs: list[Output], pick: str) -> str:
+def _picture(outputs: list[CellOutput], pick: str) -> str:
     looks = [part for part in outputs if part.kind in ("figure", "panel", "card")]
     part = outputs[int(pick) - 1] if pick else (looks or outputs)[0]
     if part.kind == "text":

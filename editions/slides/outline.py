@@ -24,7 +24,7 @@ _REFERENCE = re.compile(r"\{(picture|code|formula|table|ask|exercise): *(\S+?)(?
 _SAY = re.compile(r"^Say \(([\d.]+) min\): *", re.MULTILINE)
 
 
-class Part(NamedTuple):
+class SlidePart(NamedTuple):
     """One thing on a slide."""
 
     kind: str
@@ -39,7 +39,7 @@ class Slide(NamedTuple):
     """What an outline says of one slide."""
 
     claim: str
-    parts: tuple[Part, ...]
+    parts: tuple[SlidePart, ...]
     say: str
     minutes: float
 
@@ -86,7 +86,7 @@ def _slide(text: str) -> Slide:
     return Slide(claim.strip(), parts, said[1].strip(), float(said[0]))
 
 
-def _part(text: str) -> Part:
+def _part(text: str) -> SlidePart:
     if found := _REFERENCE.fullmatch(text):
-        return Part(found[1], found[2], found[3] or "")
-    return Part("wonder", text[1:].strip()) if text.startswith("?") else Part("words", text)
+        return SlidePart(found[1], found[2], found[3] or "")
+    return SlidePart("wonder", text[1:].strip()) if text.startswith("?") else SlidePart("words", text)

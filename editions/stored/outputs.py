@@ -27,11 +27,11 @@ class ShownQuestion(NamedTuple):
     """"Measured: 5.", as HTML."""
     after: str
     """What there is to say then, as HTML."""
-    shown: tuple["Part", ...]
+    shown: tuple["CellOutput", ...]
     """Its figures and tables."""
 
 
-class Part(NamedTuple):
+class CellOutput(NamedTuple):
     """Something to look at."""
 
     kind: str
@@ -45,9 +45,9 @@ class Part(NamedTuple):
     """Of a figure: its pixels."""
 
 
-def parts_of(outputs: Iterable[Mapping[str, Any]]) -> list[ShownQuestion | Part]:
+def parts_of(outputs: Iterable[Mapping[str, Any]]) -> list[ShownQuestion | CellOutput]:
     """Everything that a cell's outputs show, in their order."""
-    parts: list[ShownQuestion | Part] = []
+    parts: list[ShownQuestion | CellOutput] = []
     for output in outputs:
         if output["output_type"] == "stream":
             parts.append(text_part(_whole(output["text"])))
@@ -62,35 +62,35 @@ def _whole(text: str | list[str]) -> str:
     return text if isinstance(text, str) else "".join(text)
 
 
-def text_part(text: str) -> Part:
+def text_part(text: str) -> CellOutput:
     """Printed text."""
     lines = text.rstrip("\n").split("\n")
-    return Part("text", html.escape("\n".join(lines)), len(lines), max(map(len, lines)))
+    return CellOutput("text", html.escape("\n".join(lines)), len(lines), max(map(len, lines)))
 
 
-def _of_html(text: str) -> list[ShownQuestion | Part]:
+def _of_html(text: str) -> list[ShownQuestion | CellOutput]:
     if "Show the answer" in text:
         page = BeautifulSoup(text, "html.parser")
         return [_asked(place) for place in page.find_all("div", attrs={"data-key": True})]
     if "replaceStill" in text:
-        return [Part("panel", text)]
+        return [CellOutput("panel", text)]
     if text.lstrip().startswith("<details"):
-        return [Part("hidden", text)]
+        return [CellOutput("hidden", text)]
     return [
         _figure(text)
         if re.match(r'<div [^>]*class="sdpa-figure"|<div data-key', text.lstrip())
-        else Part("card", text)
+        else CellOutput("card", text)
     ]
 
 
-def _figure(text: str) -> Part:
+def _figure(text: str) -> CellOutput:
     """A figure: its SVG alone, without the image that other viewers show."""
     found = re.search(r"<svg\b.*?</svg>", text, re.DOTALL)
     if found is None:
-        return Part("card", text)
+        return CellOutput("card", text)
     wide, high = (re.search(rf'\s{name}="([\d.]+)"', found[0]) for name in ("width", "height"))
     size = (round(float(one[1])) if one else 0 for one in (wide, high))
-    return Part("figure", found[0], 0, *size)
+    return CellOutput("figure", found[0], 0, *size)
 
 
 def _asked(place: Tag) -> ShownQuestion:
@@ -120,7 +120,7 @@ def _answer(text: str, reason: Tag) -> AnswerOption:
     return AnswerOption(text, because.strip(), right)
 
 
-def _shown(part: Tag) -> Part:
+def _shown(part: Tag) -> CellOutput:
     return text_part(part.get_text()) if part.name == "pre" else _figure(str(part))
 
 

@@ -14,7 +14,7 @@ from sdpa_helpers.cli.refuse import refuses
 
 if TYPE_CHECKING:
     from sdpa_helpers.classroom.study.gain import Gain
-    from sdpa_helpers.classroom.teaching.numbers import Interval
+    from sdpa_helpers.course.interval import Interval
 
 study = typer.Typer(
     no_args_is_help=True,
@@ -130,9 +130,9 @@ def compare_wordings(
     from itertools import chain
 
     from sdpa_helpers.classroom.study import wordings
-    from sdpa_helpers.classroom.teaching.numbers import Interval
     from sdpa_helpers.classroom.teaching.page import number, percent
     from sdpa_helpers.classroom.teaching.reading import events_of
+    from sdpa_helpers.course.interval import Interval
 
     names = wordings.names_of(rooms[0])
     one = wordings.sentence_of(names, exercise, key)

@@ -68,9 +68,8 @@ def _votes(asked: HeadQuestion, attention: Attention) -> np.ndarray:
 
 def _one_after_the_other(asked: HeadQuestion, attention: Attention) -> np.ndarray:
     each = list(zip(asked.q, asked.k, asked.v, strict=True))
-    outs = [
-        np.array(attention(q, k, v, None)[0]) for q, k, v in each
-    ]  # copies: one may return the same array again
+    # Copies: a function may return the same array again.
+    outs = [np.array(attention(q, k, v, None)[0]) for q, k, v in each]
     if {out.shape for out in outs} == {(*asked.q.shape[1:-1], asked.v.shape[-1])}:
         return answered(np.stack(outs), asked.q, asked.v) == asked.lists.right
     given = [answered(out, q, v) for out, (q, _, v) in zip(outs, each, strict=True)]

@@ -88,7 +88,8 @@ def test_a_change_that_alters_no_result_hears_so():
 
     result = try_out(mend, mend_softmax)
     assert {c.means for c in result.cases} == {CHANGED}
-    assert CHANGED in report_text(result) and "changed, and not mended yet" in report_text(result)
+    assert CHANGED in report_text(result)
+    assert "changed, and not mended yet" in report_text(result)
     assert CHANGED not in report_text(try_out(mend, mend.starter))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sdpa_helpers.checking.diagnose import try_out
+from sdpa_helpers.course.interval import Interval
 from sdpa_helpers.lessons.does_scaling_matter import arms, registered, results, tables, verdicts, widget
 from sdpa_helpers.lessons.does_scaling_matter.exercises import what_you_measured
 
@@ -43,9 +44,9 @@ def test_an_interval_holds_its_mean_and_shrinks_with_more_values():
     one, more = results.interval(FORTY_YES[15:25]), results.interval(FORTY_YES)
     assert one.low < one.value == 0.5 < one.high
     assert more.high - more.low < one.high - one.low
-    assert results.clearly(results.Interval(1, 0.5, 2)) == "sooner"
-    assert results.clearly(results.Interval(-1, -2, -0.5)) == "later"
-    assert results.clearly(results.Interval(1, -0.5, 2)) == "not clear"
+    assert results.clearly(Interval(1, 0.5, 2)) == "sooner"
+    assert results.clearly(Interval(-1, -2, -0.5)) == "later"
+    assert results.clearly(Interval(1, -0.5, 2)) == "not clear"
 
 
 def test_students_t_counts_as_often_sooner_as_the_bootstrap():
@@ -55,7 +56,7 @@ def test_students_t_counts_as_often_sooner_as_the_bootstrap():
         usual = arm._replace(scale="1/√dₖ")
         gap = results.steps_to_90(usual) - results.steps_to_90(arm)
         margin = t * gap.std(ddof=1) / np.sqrt(len(gap))
-        by_t = results.Interval(gap.mean(), gap.mean() - margin, gap.mean() + margin)
+        by_t = Interval(gap.mean(), gap.mean() - margin, gap.mean() + margin)
         sooner = [results.clearly(found) == "sooner" for found in (by_t, results.sooner(arm, usual))]
         assert sooner[0] == sooner[1], arm
 

@@ -7,6 +7,7 @@ import pytest
 
 import sdpa_helpers as sdpa
 from sdpa_helpers.attention import KVCache
+from sdpa_helpers.course.interval import Interval
 from sdpa_helpers.lessons import heads_and_variants as lesson
 from sdpa_helpers.lessons.heads_and_variants import additive, experiments, widget
 from sdpa_helpers.show.panels import SCAFFOLD, TOUCH
@@ -230,7 +231,7 @@ def test_weights_are_drawn_by_their_size_and_a_row_below_one_is_told():
 
 
 def test_the_picture_of_memories_says_what_is_left_at_the_end():
-    curve = tuple(experiments.Interval(x, x - 0.1, x) for x in (1.0, 0.25))
+    curve = tuple(Interval(x, x - 0.1, x) for x in (1.0, 0.25))
     found = experiments.Recall((4, 128), {64: {"sum": curve}})
     picture = lesson.plot_recall(found, found)
     assert "each key once, width 64: with 128 pairs sum 0.25" in picture.alt

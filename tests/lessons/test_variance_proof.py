@@ -13,6 +13,7 @@ import sympy
 
 from sdpa_helpers.attention import scaled_dot_product_attention
 from sdpa_helpers.course.cards import card_of
+from sdpa_helpers.course.interval import Interval
 from sdpa_helpers.lessons import variance_proof as lesson
 from sdpa_helpers.lessons.variance_proof import experiments, figures, tables
 from sdpa_helpers.lessons.variance_proof.proof import expectation
@@ -349,9 +350,9 @@ def test_bootstrap_intervals_cover_the_truth_about_as_often_as_they_say():
 
 def test_largest_says_the_same_when_intervals_overlap():
     a, b, c = (
-        experiments.Interval(1, 0.9, 1.1),
-        experiments.Interval(1.05, 0.95, 1.15),
-        experiments.Interval(2, 1.9, 2.1),
+        Interval(1, 0.9, 1.1),
+        Interval(1.05, 0.95, 1.15),
+        Interval(2, 1.9, 2.1),
     )
     assert lesson.largest({"a": a, "b": b}) == "the same"
     assert lesson.largest({"a": a, "b": b, "c": c}) == "c"
@@ -490,7 +491,7 @@ def test_tables_hold_the_numbers_that_they_are_given():
     assert "variance 1 (95% interval 1 to 1)" in tables.mean_and_variance(scores)
     coins = tables.table_of_coins({2: experiments.all_coin_scores(2)})
     assert coins.split("\n")[1].split() == ["2", "16", "0", "2", "2"]
-    growth = tables.table_of_growth([4096], [experiments.Interval(64.04, 62.5, 65.5)])
+    growth = tables.table_of_growth([4096], [Interval(64.04, 62.5, 65.5)])
     assert growth.split("\n")[1].split() == ["4,096", "64", "64.0", "62.5", "to", "65.5"]
     broken = tables.table_of_breaks(dict.fromkeys(("none", "q = k"), scores))
     assert [line.split()[-1] for line in broken.split("\n")[1:]] == ["64", "128"]

@@ -6,9 +6,9 @@ const again = document.querySelector("#again");
 again.hidden = !wanted?.startsWith(new URL("../", import.meta.url).href);
 if (!again.hidden) again.querySelector("a").href = wanted;
 
-const { parts, site } = await keep([]);
+const { parts, site } = await keep([]).catch(() => ({ parts: [], site: 0 })); // a browser that keeps nothing
 for (const link of document.querySelectorAll("#lessons a")) {
   const lesson = link.pathname.split("/").pop().replace(".html", "");
   link.after(parts.includes(lesson) ? ": works offline" : ": needs the network");
 }
-if (!parts.includes("rest")) offerAll(document.querySelector("#offline"), site);
+if (site && !parts.includes("rest")) offerAll(document.querySelector("#offline"), site);

@@ -26,7 +26,7 @@ export function offerAll(place, bytes) {
     button.disabled = true;
     const said = (text) => { place.textContent = text; };
     const { done } = await keep("all", ({ here, all }) => said(`${(here / MEGA).toFixed(0)} of ${(all / MEGA).toFixed(0)} MB are here …`));
-    said(done ? "Works offline now: the whole site, but for JupyterLite." : "Not all of the site could be kept. The exercises and this lesson are.");
+    said(done ? "Works offline now: the whole site, but for JupyterLite." : "Not all of the site could be kept; what was here stays.");
     button.remove();
   });
   place.after(button);

@@ -5,7 +5,7 @@ return nonsense: what is no Python is left out, and what raises or is refuted by
 """
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from types import CodeType
 
@@ -55,23 +55,33 @@ before and after."""
 
 
 def changes_inside(
-    tree: ast.FunctionDef, file: str, of_expression: OfExpression, of_statement: OfStatement
+    tree: ast.FunctionDef, file: str, rules: tuple[OfExpression, OfStatement], kept: Container[str] = ()
 ) -> Iterator[Changed]:
-    """Every change of a function's statements. The tree is changed for each, and put right again."""
+    """Every change of its statements, but for kept first lines. The tree is changed for each, and put right again."""
+    of_expression, of_statement = rules
+    seen: set[tuple[int, str]] = set()
+
+    def is_new(line: int, after: str) -> bool:
+        return (line, after) not in seen and not seen.add((line, after))
+
     stored = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     known = tuple(dict.fromkeys([*arguments_of(tree), *stored])), arguments_of(tree)
 
     def rule(node: ast.expr, field: str, returned: bool) -> Iterable[Change]:
         return of_expression(Spot(node, field, returned, *known))
 
-    yield from _in_expressions(tree, tree, rule, file)  # defaults of arguments
+    if _first_line(tree) not in kept:
+        yield from _in_expressions(tree, tree, rule, is_new, file)  # defaults of arguments
     for block in _blocks(tree):
         for i in range(first_of(tree) if block is tree.body else 0, len(block)):
             statement = block[i]
+            if (before := _first_line(statement)) in kept:
+                continue
             for kind, after in of_statement(statement):
-                if code := compiled(tree, block, slice(i, i + 1), after, file):
-                    yield kind, statement.lineno, _first_line(statement), " ".join(after.split()), code
-            yield from _in_expressions(tree, statement, rule, file)
+                shown, where = " ".join(after.split()), slice(i, i + 1)
+                if is_new(statement.lineno, shown) and (code := compiled(tree, block, where, after, file)):
+                    yield kind, statement.lineno, before, shown, code
+            yield from _in_expressions(tree, statement, rule, is_new, file)
 
 
 def arguments_of(tree: ast.FunctionDef) -> tuple[str, ...]:
@@ -115,6 +125,7 @@ def _in_expressions(
     tree: ast.FunctionDef,
     statement: ast.stmt,
     rule: Callable[[ast.expr, str, bool], Iterable[Change]],
+    is_new: Callable[[int, str], bool],
     file: str,
 ) -> Iterator[Changed]:
     before = _first_line(statement)
@@ -134,7 +145,7 @@ def _in_expressions(
                 other = ast.parse(text, mode="eval").body
                 _put(parent, name, i, other)
                 after = _first_line(statement)
-                if after != before:
+                if after != before and is_new(statement.lineno, after):
                     now = ast.unparse(other if around is node else around)
                     yield kind, statement.lineno, before, after, _compile(tree, file), was, now
             except SyntaxError:

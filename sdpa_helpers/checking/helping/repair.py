@@ -123,14 +123,10 @@ def _of_kinds(function: ast.FunctionDef, kinds: tuple[str, ...]) -> Iterator[tup
     def instead(statement: ast.stmt) -> list[Change]:
         return [one for one in (*broken(statement), *instead_of(statement)) if one[0] in kinds]
 
-    seen = set()
-    for _, line, before, after, code, *piece in changes_inside(
-        function, "<your code, changed>", in_place_of, instead
-    ):
-        if (line, after) not in seen:
-            seen.add((line, after))
-            was, now = piece or (before, after)
-            yield Repair(line, was, now), code
+    found = changes_inside(function, "<your code, changed>", (in_place_of, instead))
+    for _, line, before, after, code, *piece in found:
+        was, now = piece or (before, after)
+        yield Repair(line, was, now), code
 
 
 def _made(code: CodeType, name: str, space: dict[str, Any]) -> Callable | None:

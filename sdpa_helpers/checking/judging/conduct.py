@@ -182,8 +182,8 @@ LAST_SIGNS = (
     ),
     Sign(
         "none-for-a-value",
-        "A value is None here and is used like an array or a number. An argument may be None, and so is what a "
-        "function without `return` gives.",
+        "A value is None here where something else is needed. An argument may be None, and so is what a function "
+        "without `return` gives.",
         _raised("AttributeError|TypeError", "'?NoneType'? (object )?(has no attribute|is not)|'NoneType'"),
     ),
     Sign(
@@ -200,8 +200,8 @@ LAST_SIGNS = (
     ),
     Sign(
         "float-for-a-whole-number",
-        "A float stands where a whole number is asked for: a size, an index or a count. `/` returns a float, also "
-        "where nothing is left over; `//` returns a whole number.",
+        "What is no whole number, such as a float, stands where one is asked for: a size, an index or a count. "
+        "`/` returns a float, also where nothing is left over; `//` of two ints returns an int.",
         _raised(
             "TypeError|IndexError",
             r"'float.*' object cannot be|slice indices must be|must be of integer|a single integer, got '\d|not float",

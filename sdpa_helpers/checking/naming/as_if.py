@@ -7,9 +7,8 @@ about numbers, and is said as one: of the learner's own lines it claims nothing.
 import inspect
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from functools import lru_cache
-from itertools import islice
 
 from sdpa_helpers.checking.answers.observe import Answer
 from sdpa_helpers.checking.answers.time_limit import observe_within
@@ -100,20 +99,16 @@ def _changes(exercise: Exercise) -> dict[Mutant, bool]:
 
 @lru_cache(maxsize=16)
 def _changes_of_styles(exercise: Exercise) -> tuple[Mutant, ...]:
-    """The mutants of the other right answers of the page: what goes wrong in a loop has no place in a formula."""
-    found = (m for answer in exercise.also_right for m in _mutants(exercise, answer))
-    return tuple(islice(found, MOST))
+    """The mutants of the page's other right answers, in lines of their own: a loop's have no place in a formula."""
+    kept = {m.before for m in _changes(exercise)}
+    return tuple(m for answer in exercise.also_right for m in _mutants(exercise, answer, kept))
 
 
-MOST = 1000
-"""Mutants of other right answers: nobody waits for more."""
-
-
-def _mutants(exercise: Exercise, answer: Callable) -> list[Mutant]:
+def _mutants(exercise: Exercise, answer: Callable, kept: Container[str] = ()) -> list[Mutant]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # a change may be Python and nonsense
         try:
-            return [m for m in mutants_of(exercise, answer, _changes_of) if m.kind in LEADS]
+            return [m for m in mutants_of(exercise, answer, _changes_of, kept) if m.kind in LEADS]
         except ValueError:  # its source isn't there
             return []
 

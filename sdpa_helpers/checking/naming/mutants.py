@@ -6,7 +6,7 @@ The cases of an exercise have to tell every mutant from the reference. `survivor
 import ast
 import itertools
 import linecache
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -55,27 +55,27 @@ class Mutant:
 
 
 def mutants_of(
-    exercise: Exercise, answer: Callable | None = None, of_expression: OfExpression = changes_of
+    exercise: Exercise,
+    answer: Callable | None = None,
+    of_expression: OfExpression = changes_of,
+    kept: Container[str] = (),
 ) -> Iterator[Mutant]:
     """Every mutant of an exercise, in the order of the source; ValueError when there is no source to change.
 
     answer: one in another style, in place of the reference; what spoils arguments before the work begins is left to
-    the reference, as it says nothing of a style. of_expression: what may stand where one stands. Functions that are
-    called are changed too, if they stand in the same file or in another of its folder.
+    the reference, as it says nothing of a style. of_expression: what may stand where one stands. kept: first lines of
+    statements that stay as they are. Functions that are called are changed too, if they stand in the same file or in
+    another of its folder.
     """
     original = exercise.reference if answer is None else answer
     functions = _with_helpers(original)
     for changed in functions:
         tree, file = _tree(changed), changed.__code__.co_filename
         start = _at_the_start(exercise, tree, file) if changed is exercise.reference else ()
-        seen = set()
-        for kind, line, before, after, code, *piece in itertools.chain(
-            start, changes_inside(tree, file, of_expression, instead_of)
-        ):
-            if (line, after) not in seen:
-                seen.add((line, after))
-                function = _rebuilt(original, functions, changed, code)
-                yield Mutant(exercise.name, kind, line, before, after, function, file, *piece)
+        inside = changes_inside(tree, file, (of_expression, instead_of), kept)
+        for kind, line, before, after, code, *piece in itertools.chain(start, inside):
+            function = _rebuilt(original, functions, changed, code)
+            yield Mutant(exercise.name, kind, line, before, after, function, file, *piece)
 
 
 # ---- the source -------------------------------------------------------------------------------------------

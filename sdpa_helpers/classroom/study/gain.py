@@ -7,8 +7,9 @@ import numpy as np
 from numpy import ndarray as Array
 
 from sdpa_helpers.classroom.teaching.exercises import FEWEST
-from sdpa_helpers.classroom.teaching.numbers import Interval, draws_of, ends, means, share
+from sdpa_helpers.classroom.teaching.numbers import draws_of, ends, means, share
 from sdpa_helpers.classroom.teaching.tries import FEWEST as FEWEST_ANSWERS
+from sdpa_helpers.course.interval import Interval
 
 FORMS = ("A", "B")
 TIMES = ("before", "after")

@@ -17,7 +17,8 @@ from sdpa_helpers.classroom.sentences.wordings import (
     reads_second,
     write_plans,
 )
-from sdpa_helpers.classroom.teaching.numbers import Interval, share
+from sdpa_helpers.classroom.teaching.numbers import share
+from sdpa_helpers.course.interval import Interval
 from sdpa_helpers.course.told import FILE as NAMES
 from sdpa_helpers.grading.refusal import Refusal
 

@@ -10,7 +10,6 @@ from numpy import ndarray as Array
 
 from sdpa_helpers.classroom.teaching.material import Made, Marks
 from sdpa_helpers.classroom.teaching.numbers import (
-    Interval,
     below,
     correlations,
     draws_of,
@@ -18,6 +17,7 @@ from sdpa_helpers.classroom.teaching.numbers import (
     means,
     more_often,
 )
+from sdpa_helpers.course.interval import Interval
 
 FEWEST = 20
 """Learners with a mark, below which a correlation or a quarter of a class says nothing."""

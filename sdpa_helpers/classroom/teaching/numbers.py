@@ -3,23 +3,16 @@
 from collections.abc import Sequence
 from math import erfc, exp, lgamma, log, log1p, sqrt
 from statistics import median
-from typing import NamedTuple
 
 import numpy as np
 from numpy import ndarray as Array
+
+from sdpa_helpers.course.interval import Interval
 
 DRAWS = 1000
 """Of a bootstrap: the second digit of an interval's ends stays the same from seed to seed."""
 Z = 1.959964
 """95% of a normal curve lie within."""
-
-
-class Interval(NamedTuple):
-    """A number and the 95% interval around it."""
-
-    value: float
-    low: float
-    high: float
 
 
 def share(part: int, whole: int) -> Interval:

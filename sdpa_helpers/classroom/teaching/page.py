@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from sdpa_helpers.classroom.pages.class_report import environment
 from sdpa_helpers.classroom.teaching import exercises, tries
 from sdpa_helpers.classroom.teaching.findings import Evidence
-from sdpa_helpers.classroom.teaching.numbers import Interval
+from sdpa_helpers.course.interval import Interval
 
 MOST_ROWS = 60
 """Of mistakes and of sentences. There are 2,000 in the course."""

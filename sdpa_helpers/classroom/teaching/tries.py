@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sdpa_helpers.classroom.teaching.material import Log, Rounds
-from sdpa_helpers.classroom.teaching.numbers import Interval, at_least, coin, median_of, share
+from sdpa_helpers.classroom.teaching.numbers import at_least, coin, median_of, share
 from sdpa_helpers.course.attempts import PAUSE, Attempt
+from sdpa_helpers.course.interval import Interval
 
 FEWEST = 10
 """Learners, below which a share or a median says nothing."""

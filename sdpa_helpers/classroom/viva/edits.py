@@ -49,7 +49,7 @@ def _found(answer: str, function: str, seed: str) -> Iterator[Any]:
     if not found:
         return
     kept: dict[tuple[int, str, str], tuple[str, str]] = {}
-    for kind, line, _, _, _, *piece in changes_inside(found[-1], "<an answer>", _changes, lambda _: ()):
+    for kind, line, _, _, _, *piece in changes_inside(found[-1], "<an answer>", (_changes, lambda _: ())):
         was, now = map(str, piece)
         if max(len(was), len(now)) <= LONGEST_PIECE:
             kept.setdefault((line, was, now), (kind, ast.unparse(tree)))  # the tree has the change just now

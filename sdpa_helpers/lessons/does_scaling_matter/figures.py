@@ -7,10 +7,10 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from numpy import ndarray as Array
 
+from sdpa_helpers.course.interval import Interval
 from sdpa_helpers.lessons.does_scaling_matter.arms import OPTIMIZERS, SCALES, TASK, WIDTHS, Arm
 from sdpa_helpers.lessons.does_scaling_matter.results import (
     LATE,
-    Interval,
     accuracies,
     course,
     interval,

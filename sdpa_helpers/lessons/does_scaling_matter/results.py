@@ -4,25 +4,18 @@ import json
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy import ndarray as Array
 
+from sdpa_helpers.course.interval import Interval
 from sdpa_helpers.lessons.does_scaling_matter.arms import TASK, Arm, key_of
 
 FILE = Path(__file__).with_name("results.json")
 RESAMPLES = 2000
 LATE = TASK.steps + TASK.every
 """A run that never got to 90% counts as if it did at the next look: differences come out too small, never too large."""
-
-
-class Interval(NamedTuple):
-    """A mean over seeds with its 95% bootstrap interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @lru_cache(maxsize=1)

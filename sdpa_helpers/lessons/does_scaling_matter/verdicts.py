@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from sdpa_helpers.course.interval import Interval
 from sdpa_helpers.lessons.does_scaling_matter.arms import OPTIMIZERS, SCALES, WIDTHS, Arm
 from sdpa_helpers.lessons.does_scaling_matter.registered import REGISTERED, WIDEST
 from sdpa_helpers.lessons.does_scaling_matter.results import (
-    Interval,
     accuracies,
     clearly,
     course,

@@ -11,6 +11,7 @@ from numpy import ndarray as Array
 from threadpoolctl import threadpool_limits
 
 from sdpa_helpers.attention import softmax
+from sdpa_helpers.course.interval import Interval
 
 Memory = Callable[[Array, Array], Array]
 """Stores pairs of keys (n, d) and values (n, d), and answers each of the keys: (n, d)."""
@@ -20,17 +21,6 @@ _clock = time.perf_counter if sys.platform == "emscripten" else time.process_tim
 """A browser tells no time but the day's."""
 VOCABULARY = 64
 """An answer is one of so many values: who guesses is right once in 64 times."""
-
-
-class Interval(NamedTuple):
-    """A mean over draws, with its 95% bootstrap interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
 def interval(sample: Sequence[float] | Array) -> Interval:

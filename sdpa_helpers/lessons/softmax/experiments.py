@@ -14,6 +14,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from sdpa_helpers.attention import softmax
+from sdpa_helpers.course.interval import Interval
 
 DTYPES = ("float16", "bfloat16", "float32", "float64")
 SHIFTS = ("nothing", "row minimum", "row mean", "global maximum", "row maximum")
@@ -185,12 +186,6 @@ def sharpness(scores: Float[Array, "rows n_k"]) -> Sharpness:
     """The largest weight of each row, and its entropy as a share of the most it could be."""
     weights = softmax(scores)
     return Sharpness(weights.max(axis=-1), entropy(weights) / np.log(scores.shape[-1]))
-
-
-class Interval(NamedTuple):
-    value: float
-    low: float
-    high: float
 
 
 def interval(sample: Float[Array, "n"], statistic=np.median, resamples: int = 200) -> Interval:

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from numpy import ndarray as Array
 
 from sdpa_helpers.attention import softmax
+from sdpa_helpers.course.interval import Interval
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Array]
 Attention = Callable[[Array, Array, Array], Array]
@@ -102,14 +103,6 @@ def theory_when_broken(d: int, rho: float = 0.5) -> dict[str, tuple[float, float
 def _in_chunks(chunk: Callable[[int], Array], count: int, width: int) -> Array:
     size = max(1, _CHUNK // width)
     return np.concatenate([chunk(min(size, count - start)) for start in range(0, count, size)])
-
-
-class Interval(NamedTuple):
-    """A statistic of a sample, with its 95 % bootstrap interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 def interval(

@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from numpy import ndarray as Array
 
 from sdpa_helpers.attention import softmax
+from sdpa_helpers.course.interval import Interval
 from sdpa_helpers.lessons.variance_proof.experiments import (
     SCALES,
     SUSPECTS,
-    Interval,
     exponent,
     scale_probe,
     side_by_side,

@@ -6,7 +6,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from sdpa_helpers.lessons.variance_proof.experiments import Interval, interval, theory_when_broken
+from sdpa_helpers.course.interval import Interval
+from sdpa_helpers.lessons.variance_proof.experiments import interval, theory_when_broken
 
 
 def table_of_coins(scores: Mapping[int, Array]) -> str:

@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray as Array
 
-from sdpa_helpers.lessons.variance_proof.experiments import SCALES, Interval
+from sdpa_helpers.course.interval import Interval
+from sdpa_helpers.lessons.variance_proof.experiments import SCALES
 from sdpa_helpers.show import figures as style
 from sdpa_helpers.show.figures import INK, SHADE, Picture
 from sdpa_helpers.show.panels import DRAWN_WIDTH, Drawing, Panel, State, button, choice, slider
