@@ -14,6 +14,8 @@ from editions.stored.outputs import ShownQuestion, parts_of
 MOST_SLIDES = 25
 MOST_WORDS = 60
 LEAST_LETTERS = 24
+LEAST_USED = 0.5
+"""Of the room below a claim, from the first mark to the last. None used less than 0.57, with letters of two widths."""
 
 SMALL: dict[tuple[str, int], float] = {
     ("01_dot_product", 2): 20.8,
@@ -44,7 +46,9 @@ SMALL: dict[tuple[str, int], float] = {
 }
 """Lesson and slide → the letters of a figure that cannot grow without lying on each other, in pixels."""
 
-FAULTS = """async () => {
+FAULTS = f"""async () => {{
+  const MOST_WORDS = {MOST_WORDS}, LEAST_LETTERS = {LEAST_LETTERS}, LEAST_USED = {LEAST_USED};"""
+FAULTS += """
   const found = [];
   const page = document.querySelector("section.present .page"), body = page.querySelector(".body");
   const shown = e => e.getClientRects().length
@@ -63,6 +67,10 @@ FAULTS = """async () => {
     if (e.tagName === "PRE" && e.scrollWidth > e.clientWidth + 1) found.push("code is cut off");
   }
   if (body.scrollHeight > body.clientHeight + 1) found.push("more than fits");
+  const boxes = [...body.querySelectorAll("*")].filter(e => shown(e) || e.closest("svg") && !e.children.length)
+    .map(e => e.getBoundingClientRect()).filter(box => box.height);
+  const used = (Math.max(...boxes.map(box => box.bottom)) - Math.min(...boxes.map(box => box.top))) / body.clientHeight;
+  if (used < LEAST_USED) found.push(`is half-empty: uses ${Math.round(100 * used)}% of its height`);
   for (const e of page.querySelectorAll("*"))
     if (!e.closest("mjx-container, svg, sub, sup") && !e.matches(".right > .letter")
         && shown(e) && letters(e) < LEAST_LETTERS - 0.1)
@@ -122,8 +130,7 @@ def test_every_slide_is_composed(opened, lesson):
         page.evaluate(
             "while (document.querySelector('.present .fragment:not(.visible)') && Reveal.nextFragment());"
         )
-        faults = FAULTS.replace("MOST_WORDS", str(MOST_WORDS)).replace("LEAST_LETTERS", str(LEAST_LETTERS))
-        found += [(number, fault) for fault in page.evaluate(faults)]
+        found += [(number, fault) for fault in page.evaluate(FAULTS)]
         least = SMALL.get((lesson, number), LEAST_LETTERS)
         if (letters := page.evaluate(FIGURES)) < least - 0.1:
             found.append((number, f"a figure's letters have {letters:.1f} px"))
