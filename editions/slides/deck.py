@@ -127,9 +127,7 @@ def deck_of(outline: Outline, lesson: Lesson) -> Deck:
 def _shown(slide: Slide, lesson: Lesson) -> Shown:
     asks = next((part for part in slide.parts if part.kind == "ask"), None)
     body = "".join(_part(part, lesson) for part in slide.parts if part is not asks)
-    notes = lesson.html(slide.say) + "".join(
-        _mistakes(part.of) for part in slide.parts if part.kind == "exercise"
-    )
+    notes = lesson.html(slide.say) + _mistakes(*(part.of for part in slide.parts if part.kind == "exercise"))
     claim = lesson.line(slide.claim)
     if asks is None:
         return Shown("plain", claim, body, notes, slide.minutes)
@@ -232,6 +230,6 @@ def _expected(asked: ShownQuestion, name: str) -> str:
     )
 
 
-def _mistakes(name: str) -> str:
-    items = "".join(f"<li>{html_of(wrong.says, {})}</li>" for wrong in find(name).wrong[:2])
+def _mistakes(*names: str) -> str:
+    items = "".join(f"<li>{html_of(wrong.says, {})}</li>" for name in names for wrong in find(name).wrong[:2])
     return f"<h3>In this exercise people get</h3><ul>{items}</ul>" if items else ""
