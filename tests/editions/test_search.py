@@ -47,22 +47,19 @@ def test_softmax_is_the_lesson_then_its_exercise_mistakes_and_claims(ask):
     assert "oftmax" in page.locator("[data-kind=lesson] mark").first.inner_text()
 
 
-@pytest.mark.parametrize(
-    ("words", "lesson"),
-    [
-        (
-            "scale",
-            "02_variance_proof",
-        ),  # not 10, "Does scaling matter?", which says it more often and in its title
-        ("scaling", "02_variance_proof"),
-        ("multi-head", "08_heads_and_variants"),  # not 05, which has it in a heading
-        ("tiling", "07_flash_attention"),  # where it is called "tiles"
-        ("learning rate", "10_does_scaling_matter"),
-        ("numpy", "00a_numpy_in_five_minutes"),  # no exercises of its own
-    ],
-)
-def test_the_first_lesson_is_the_one_whose_exercises_ask_for_it(ask, words, lesson):
-    assert hits(ask(words), "lesson")[0][1] == f"/lessons/{lesson}.html"
+FIRST = {
+    "scale": "02_variance_proof",  # not 10, "Does scaling matter?", which says it more often and in its title
+    "scaling": "02_variance_proof",
+    "multi-head": "08_heads_and_variants",  # not 05, which has it in a heading
+    "tiling": "07_flash_attention",  # where it is called "tiles"
+    "learning rate": "10_does_scaling_matter",
+    "numpy": "00a_numpy_in_five_minutes",  # no exercises of its own
+}
+
+
+@pytest.mark.parametrize("words", FIRST)
+def test_the_first_lesson_is_the_one_whose_exercises_ask_for_it(ask, words):
+    assert hits(ask(words), "lesson")[0][1] == f"/lessons/{FIRST[words]}.html"
 
 
 def test_a_word_of_code_finds_the_mistake_at_its_own_address(ask):
