@@ -17,10 +17,7 @@ def build_search(site: Path) -> None:
     """Index what the site's pages say, of as many as are there."""
     into = site / "pagefind"
     shutil.rmtree(into, ignore_errors=True)
-    found = [
-        {"url": one.address, "kind": one.kind, "title": one.title, "content": one.html}
-        for one in documents(site)
-    ]
+    found = [{"url": one.address, "about": one.about, "content": one.html} for one in documents(site)]
     command = ["node", str(HERE / "index.mjs"), str(npm_folder()), str(into.resolve())]
     output_of(command, "Pagefind failed", input=json.dumps(found))
     for pattern in UNUSED:

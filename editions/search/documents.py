@@ -40,6 +40,12 @@ class Document:
     """HTML."""
 
     @property
+    def about(self) -> tuple[str, str, str]:
+        """Kind, title, and the number of the lesson that it is or is an exercise of, if any."""
+        found = re.search(r"^(?:lessons/|try/.* in lesson )(\d+[a-z]?)", f"{self.address} {self.note}")
+        return self.kind, self.title, found[1] if found else ""
+
+    @property
     def html(self) -> str:
         """As Pagefind reads it."""
         return (

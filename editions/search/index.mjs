@@ -1,4 +1,4 @@
-// Documents from stdin, as JSON [{url, kind, title, content}], to Pagefind's index in the folder that is named.
+// Documents from stdin, as JSON [{url, about, content}], to Pagefind's index in the folder that is named.
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
@@ -14,8 +14,8 @@ faults.push(...(await index.writeFiles({ outputPath: folder })).errors);
 await close();
 if (faults.length) throw new Error(faults.join("\n"));
 
-// The kind and title of each result. Pagefind's own filters would say the kind, but are written in another order each time.
-const about = new Map(documents.map(({ url, kind, title }) => [url, [kind, title]]));
+// What each result is. Pagefind's own filters would say its kind, but are written in another order each time.
+const about = new Map(documents.map(({ url, about: told }) => [url, told]));
 const names = readdirSync(`${folder}/fragment`).sort();
 const known = names.map((name) => {
   const text = gunzipSync(readFileSync(`${folder}/fragment/${name}`)).toString();

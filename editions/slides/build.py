@@ -6,7 +6,7 @@ from pathlib import Path
 import nbformat
 
 from editions.look.pages import write_look
-from editions.slides.deck import Cell, Deck, Lesson, deck_of
+from editions.slides.deck import Cell, Deck, Lesson, deck_of, in_lines
 from editions.slides.outline import lessons, outline_path, read
 from editions.slides.page import index_of, page_of
 from editions.stored.formulas import draw
@@ -29,7 +29,7 @@ def decks(names: Sequence[str]) -> list[Deck]:
         for cell in some
         if cell["cell_type"] == "markdown" and f": {cell['id']}" in outlines[name]
     ]
-    drawn = draw(all_formulas([*outlines.values(), *named]))
+    drawn = draw(all_formulas([*outlines.values(), *map(in_lines, named)]))
     return [deck_of(read(text), Lesson(name, cells[name], drawn)) for name, text in outlines.items()]
 
 

@@ -18,6 +18,7 @@ function fit(box) {
 }
 
 const LEAST = 24; // pixels of a slide's letters, on 1280 by 720
+const ENOUGH = 0.78; // of the room below a claim
 
 /** Letters of a figure are made for a page, too: each kind of them grows as far as none comes to lie on another. */
 function enlarge(drawing) {
@@ -52,15 +53,31 @@ function clashes(texts, page) {
 }
 
 /** As large as all of it fits; what does not fit with the smallest letters is an error that a test finds. */
-function size(page) {
-  const body = page.querySelector(".body"), most = page.matches(".picture") ? 30 : page.matches(".asks") ? 40 : 48;
+function lettersUpTo(most, body) {
+  const edge = body.getBoundingClientRect().right + 1;
   const fits = () => body.scrollHeight <= body.clientHeight + 1
-    && [...body.querySelectorAll("pre, table, .choices, mjx-container")].every(part => part.getBoundingClientRect().right <= body.getBoundingClientRect().right + 1 && part.scrollWidth <= part.clientWidth + 1)
-    && [...body.querySelectorAll(":scope > .grows")].every(part => part.offsetHeight >= 380);
-  for (let letters = page.matches(".title") ? 32 : most; letters >= LEAST; letters--) {
+    && [...body.querySelectorAll("pre, table, .choices, mjx-container")].every(part => part.getBoundingClientRect().right <= edge && part.scrollWidth <= part.clientWidth + 1)
+    && [...body.querySelectorAll(":scope > .grows")].every(part => part.offsetHeight >= Math.min(380, parseFloat(part.style.maxHeight) || 380) - 1);
+  for (let letters = most; letters >= LEAST; letters--) {
     body.style.setProperty("--size", `${letters}px`);
     if (fits()) return;
   }
+}
+
+/** A slide that has little to show shows it larger, its claim too. */
+function size(page) {
+  const body = page.querySelector(".body"), parts = [...body.children];
+  const kind = ["title", "picture", "asks"].find(one => page.matches(`.${one}`));
+  const [most, few] = { title: [32, 40], picture: [30, 44], asks: [40, 40] }[kind] ?? [48, 64];
+  page.classList.remove("few");
+  body.querySelectorAll(".grows.figure > svg").forEach(({ parentNode, viewBox: { baseVal: { width, height } } }) => {
+    parentNode.style.maxHeight = `${body.clientWidth * height / width}px`;
+  });
+  lettersUpTo(most, body);
+  const used = Math.max(...parts.map(part => part.offsetTop + part.offsetHeight)) - Math.min(...parts.map(part => part.offsetTop));
+  if (few === most || used > ENOUGH * body.clientHeight) return;
+  page.classList.add("few");
+  lettersUpTo(few, body);
 }
 
 /** Whether all answers of a slide are to be seen. */

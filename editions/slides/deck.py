@@ -126,9 +126,7 @@ def deck_of(outline: Outline, lesson: Lesson) -> Deck:
 def _shown(slide: Slide, lesson: Lesson) -> Shown:
     asks = next((part for part in slide.parts if part.kind == "ask"), None)
     body = "".join(_part(part, lesson) for part in slide.parts if part is not asks)
-    notes = lesson.html(slide.say) + "".join(
-        _mistakes(part.of) for part in slide.parts if part.kind == "exercise"
-    )
+    notes = lesson.html(slide.say) + _mistakes(*(part.of for part in slide.parts if part.kind == "exercise"))
     claim = lesson.line(slide.claim)
     if asks is None:
         return Shown("plain", claim, body, notes, slide.minutes)
@@ -138,6 +136,11 @@ def _shown(slide: Slide, lesson: Lesson) -> Shown:
     return Shown(
         "asks", claim, question + body + _choices(asked), notes + _expected(asked, asks.of), slide.minutes
     )
+
+
+def in_lines(text: str) -> str:
+    """Formulas that stand beside each other, one below the other: so a slide has room for larger letters."""
+    return re.sub(r",? *\\qquad *", "$$\n\n$$", re.sub(r"[ .]+\$\$", "$$", text))
 
 
 def _part(part: SlidePart, lesson: Lesson) -> str:
@@ -152,10 +155,10 @@ def _part(part: SlidePart, lesson: Lesson) -> str:
             first, _, last = part.pick.partition("-")
             lines = lesson.cell(part.of)["source"].split("\n")
             kept = lines[int(first) - 1 : int(last or first)] if first else lines
-            return f'<pre class="code">{code_html(chr(10).join(kept))}</pre>'
+            return _pre("code", kept, code_html("\n".join(kept)))
         case "formula":
             found = re.findall(r"\$\$.+?\$\$", lesson.cell(part.of)["source"], re.DOTALL)
-            return f'<div class="formula">{lesson.html(found[int(part.pick or 1) - 1])}</div>'
+            return f'<div class="formula">{lesson.html(in_lines(found[int(part.pick or 1) - 1]))}</div>'
         case "table":
             found = re.findall(r"(?:^\|.*\n?)+", lesson.cell(part.of)["source"], re.MULTILINE)
             return f'<div class="rows">{lesson.html(found[int(part.pick or 1) - 1])}</div>'
@@ -170,14 +173,31 @@ def _picture(outputs: list[CellOutput], pick: str) -> str:
     looks = [part for part in outputs if part.kind in ("figure", "panel", "card")]
     part = outputs[int(pick) - 1] if pick else (looks or outputs)[0]
     if part.kind == "text":
-        bare = re.sub(r"^array\((.*)\)$", r"      \1", part.html, flags=re.DOTALL)
-        return f'<pre class="out">{html.escape(textwrap.dedent(html.unescape(bare)))}</pre>'
-    if (
-        part.kind == "panel"
-    ):  # it moves in the lesson; here its still stands, with letters that a room can read
+        bare = re.sub(r"^array\((.*)\)$", r"      \1", html.unescape(part.html), flags=re.DOTALL)
+        bare = textwrap.dedent(bare)
+        return _columns(bare) or _pre("out", bare.split("\n"), html.escape(bare))
+    if part.kind == "panel":  # it moves in the lesson; here its still stands
         still = re.search(r"<svg\b.*?</svg>", part.html, re.DOTALL)
         return f'<div class="grows figure">{still[0] if still else ""}</div>'
     return f'<div class="grows {part.kind}">{part.html}</div>'
+
+
+def _pre(kind: str, lines: list[str], shown: str) -> str:
+    """Letters by the longest line, however large the words beside it are."""
+    return f'<pre class="{kind}" style="--longest: {max(map(len, lines))}">{shown}</pre>'
+
+
+def _columns(printed: str) -> str:
+    """Columns that were printed, as a table; "" where they are none. A head lacks a cell, or has words over numbers."""
+    rows = [re.split(r" {2,}", line.strip()) for line in printed.strip("\n").split("\n")]
+    if unnamed := len(rows[0]) + 1 == len(rows[-1]):
+        rows[0].insert(0, "")
+    if {*map(len, rows)} != {max(2, len(rows[-1]))} or len(rows) < 2 or re.search(r"^[\[(]|:", printed):
+        return ""
+    words = [row[-1][0].isalpha() for row in rows]
+    marks = ["<th>" if unnamed or (words[0] and not any(words[1:])) else "<td>", *["<td>"] * len(words)]
+    cells = [mark + mark.join(map(html.escape, row)) for mark, row in zip(marks, rows, strict=False)]
+    return f'<table class="out {"words" if words[-1] else "numbers"}"><tr>{"<tr>".join(cells)}</table>'
 
 
 def _choices(asked: ShownQuestion) -> str:
@@ -209,6 +229,6 @@ def _expected(asked: ShownQuestion, name: str) -> str:
     )
 
 
-def _mistakes(name: str) -> str:
-    items = "".join(f"<li>{html_of(wrong.says, {})}</li>" for wrong in find(name).wrong[:2])
+def _mistakes(*names: str) -> str:
+    items = "".join(f"<li>{html_of(wrong.says, {})}</li>" for name in names for wrong in find(name).wrong[:2])
     return f"<h3>In this exercise people get</h3><ul>{items}</ul>" if items else ""

@@ -1,10 +1,16 @@
 """The browser edition in a real Chromium, every other host refused: from a link to a named mistake, and out again."""
 
+import gzip
+import os
+import shutil
+
 import pytest
 
+from editions.browser import image
 from sdpa_helpers.grading.grade_one import Settings, grade
 from sdpa_helpers.grading.read import Submission
 from tests.browser.harness import open_page
+from tests.editions.conftest import served
 from tests.editions.editor import START_MS
 
 STUB = "# exercise: softmax\ndef softmax(x, axis=-1):\n"
@@ -12,6 +18,9 @@ WRONG = f"{STUB}    weights = np.exp(x)\n    return weights / weights.sum(axis=a
 RIGHT = WRONG.replace("np.exp(x)", "np.exp(x - np.max(x, axis=axis, keepdims=True))")
 SETUP, ANSWER, CHECK = 1, 3, 4  # cells of exercises/03_softmax.ipynb
 ALL_POINTS = 15
+WHERE = "import sys\nprint(sys._emscripten_info.runtime)\n"
+OF_THE_IMAGE = "a browser"  # what Python believes where the image was made
+KEPT = "import sdpa_helpers.course.saved as saved\nprint(saved.load())"
 
 IDLE = """() => {
     const panel = window.jupyterapp?.shell.currentWidget, kernel = panel?.sessionContext?.session?.kernel;
@@ -77,7 +86,7 @@ def test_from_a_link_to_a_named_mistake_to_points_to_a_file_that_is_graded_and_b
     assert desk.text(ANSWER) == RIGHT
     desk.page.get_by_text(", 1 of 10 exercises solved").wait_for(state="attached")
     desk.run(SETUP)
-    desk.type(SETUP, "import sdpa_helpers.course.saved as saved\nprint(saved.load())")
+    desk.type(SETUP, KEPT)
     assert str({"softmax": float(ALL_POINTS)}) in desk.run(SETUP).inner_text()  # and so does the kernel
 
     with desk.page.expect_download() as coming:
@@ -112,10 +121,32 @@ def graded(file):
 
 
 def test_the_kernel_starts_from_an_image_of_its_memory(desk):
-    desk.type(SETUP, "import sys\nprint(sys._emscripten_info.runtime)")
-    assert (
-        desk.run(SETUP).inner_text().strip() == "a browser"
-    )  # what Python believes where the image was made
+    desk.type(SETUP, WHERE)
+    assert desk.run(SETUP).inner_text().strip() == OF_THE_IMAGE
+
+
+def test_where_the_image_does_not_fit_the_kernel_starts_from_nothing(browser, needs, built_site, tmp_path):
+    needs("jupyterlite_core")
+    for part in ("pyodide", "look", "lite"):
+        shutil.copytree(built_site("pyodide", "lite") / part, tmp_path / part, copy_function=os.symlink)
+    packed = tmp_path / "lite/kernel" / f"kernel-memory{image.PACKED}"
+    archive = gzip.decompress(packed.read_bytes())
+    packed.unlink()
+    moved = archive.replace(b'"table":1', b'"table":2', 1)  # the first library would come to another place
+    packed.write_bytes(gzip.compress(moved, 1))
+    with served(tmp_path) as address:
+        desk = Desk(browser, address).open("exercises/03_softmax.ipynb")
+        desk.run(SETUP)
+        desk.type(ANSWER, WRONG)
+        desk.run(ANSWER)
+        assert "no-max-subtracted" in desk.run(CHECK).inner_text()
+        desk.type(SETUP, WHERE + KEPT)
+        told = desk.run(SETUP).inner_text()
+        assert "Chrome" in told  # what Python says of its browser
+        assert OF_THE_IMAGE not in told
+        assert "'softmax'" in told  # points are kept as by the other kernel
+        assert desk.page.log.refused == []
+        desk.page.context.close()
 
 
 def test_keys_pressed_in_a_panel_stay_in_it(desk):

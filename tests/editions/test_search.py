@@ -47,6 +47,21 @@ def test_softmax_is_the_lesson_then_its_exercise_mistakes_and_claims(ask):
     assert "oftmax" in page.locator("[data-kind=lesson] mark").first.inner_text()
 
 
+FIRST = {
+    "scale": "02_variance_proof",  # not 10, "Does scaling matter?", which says it more often and in its title
+    "scaling": "02_variance_proof",
+    "multi-head": "08_heads_and_variants",  # not 05, which has it in a heading
+    "tiling": "07_flash_attention",  # where it is called "tiles"
+    "learning rate": "10_does_scaling_matter",
+    "numpy": "00a_numpy_in_five_minutes",  # no exercises of its own
+}
+
+
+@pytest.mark.parametrize("words", FIRST)
+def test_the_first_lesson_is_the_one_whose_exercises_ask_for_it(ask, words):
+    assert hits(ask(words), "lesson")[0][1] == f"/lessons/{FIRST[words]}.html"
+
+
 def test_a_word_of_code_finds_the_mistake_at_its_own_address(ask):
     page = ask("keepdims")
     inside = page.locator('[data-kind=mistake] .part a[href="/mistakes/softmax.html#no-keepdims"]')
@@ -108,7 +123,8 @@ def test_what_surrounds_a_page_is_not_found(site):
         assert not [words for words in around if words in one["content"]], one["url"]
     about = json.loads((site / "pagefind" / "about.json").read_text("utf-8"))
     assert len(about) == len(found)
-    assert all(kind and title for kind, title in about.values())
+    assert all(kind and title for kind, title, _ in about.values())
+    assert all(lesson for kind, _, lesson in about.values() if kind in ("lesson", "exercise"))
 
 
 def test_the_index_has_the_same_bytes_each_time(site, tmp_path):

@@ -47,26 +47,31 @@ function hit(found) {
   return item;
 }
 
-// What has all words in its title comes before what only says them often.
-function byTitle(results, about, words) {
+// What has all words in its title comes before what only says them often. But the lesson that is about a word has most of
+// the exercises that ask for it: another may say it as often, or name it in its title.
+function inOrder(results, about, words) {
   const wanted = words.toLowerCase().split(/\s+/);
-  const named = new Map();
-  for (const { id } of results) {
-    const title = about[id][1].toLowerCase().split(/[^\p{L}\p{N}_]+/u);
-    named.set(id, wanted.every((word) => title.includes(word)));
-  }
-  return [...results].sort((one, other) => named.get(other.id) - named.get(one.id));
+  const asking = results.filter(({ id }) => about[id][0] === "exercise");
+  const sum = (some) => some.reduce((all, { score }) => all + score, 0), half = sum(asking) / 2;
+  const isAbout = (lesson) => sum(asking.filter(({ id }) => about[id][2] === lesson)) > half;
+  const worth = new Map(results.map(({ id, score }) => {
+    const [kind, name, lesson] = about[id], title = name.toLowerCase().split(/[^\p{L}\p{N}_]+/u);
+    if (kind === "lesson") return [id, isAbout(lesson) ? 1.5 * score : score];
+    return [id, wanted.every((word) => title.includes(word)) ? 1000 + score : score];
+  }));
+  return [...results].sort((one, other) => worth.get(other.id) - worth.get(one.id));
 }
 
-// Where a word is nowhere Pagefind answers for its first letters, be it one: that is no answer.
+// Where a word is nowhere Pagefind answers for its first letters, be it one: that is no answer. “tiling” is in “tiles”.
 function holds(found, words) {
   const text = `${found.meta.title} ${found.content}`.toLowerCase();
-  return words.toLowerCase().split(/\s+/).every((word) => text.includes(word.slice(0, Math.ceil(word.length * 0.6))));
+  const beginnings = words.toLowerCase().split(/\s+/).map((word) => word.slice(0, Math.ceil(word.length * 0.6)));
+  return beginnings.every((letters) => text.includes(letters.replace(/^(.{3,})i(?:ng?)?$/, "$1")));
 }
 
 async function groups(words, wanted) {
   const { pagefind, about } = await theEngine();
-  const results = byTitle((await pagefind.search(words)).results, about, words);
+  const results = inOrder((await pagefind.search(words)).results, about, words);
   const among = wanted ? [wanted] : [...KINDS.keys()];
   const filled = among.map(async (kind) => {
     const those = results.filter((result) => about[result.id][0] === kind);
