@@ -1,8 +1,11 @@
 """Sphinx's settings. `editions.site.build` calls it with the source folder that `source.py` laid."""
 
+import gc
 import importlib.metadata
 
 from editions.look.pages import ICON
+
+gc.disable()  # trees of documents stay until the end: who looks for garbage in them takes a fifth of the time
 
 project = "Scaled dot-product attention"
 author = "The maintainers of sdpa-helpers"
@@ -42,3 +45,13 @@ myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence
 myst_heading_anchors = 4
 html_math_renderer = "drawn"
 suppress_warnings = ["misc.highlighting_failure"]
+
+
+def setup(app):
+    """No page of ours loads what Sphinx's own search would find, and looking at every word takes it two seconds."""
+    app.connect("env-updated", _leave_out_of_its_search)
+
+
+def _leave_out_of_its_search(app, env):
+    for name in env.found_docs:
+        env.metadata[name]["nosearch"] = True

@@ -1,6 +1,7 @@
 """The form of results/<student>/<notebook>.json: a result as JSON, and back."""
 
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any, get_args
 
 from sdpa_helpers.grading.result import (
@@ -118,8 +119,14 @@ def _exercise_from_json(name: str, data: dict[str, Any]) -> Graded:
 
 
 def _case_from_json(data: dict[str, Any]) -> GradedCase:
+    return _case(**{key: value for key, value in data.items() if key != "passed"})
+
+
+@lru_cache(maxsize=1 << 14, typed=True)
+def _case(**data: Any) -> GradedCase:
+    """Of half a million cases of a class most are one of a few: made once, it takes neither time nor room again."""
     _known(data["status"], get_args(CaseStatus))
-    return GradedCase(**{key: value for key, value in data.items() if key != "passed"})
+    return GradedCase(**data)
 
 
 def _mark_from_json(data: dict[str, Any]) -> ShownMark:

@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 from sdpa_helpers.course.registry import by_number
+from tests.environments import path_with
 
 COURSE = Path(__file__).parents[2]
 LESSON = "11_scratch"
@@ -79,7 +80,7 @@ def test_what_a_lesson_lacks_is_not_shown(scratch):
     done = subprocess.run(
         [sys.executable, "-c", MADE],
         cwd=scratch,
-        env={"PYTHONPATH": str(scratch), "OMP_NUM_THREADS": "1"},
+        env={"PYTHONPATH": path_with(scratch), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
     )
