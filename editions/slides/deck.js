@@ -191,9 +191,15 @@ function tick() {
 
 // ---- begin -------------------------------------------------------------------------------------------------
 
-let dark = new URLSearchParams(location.search).has("dark");
-try { dark ||= localStorage.getItem("mode") === "dark" && !/print-pdf/.test(location.search); } catch { /* no site around the deck */ }
-root.classList.toggle("dark", dark);
+const onPaper = /print-pdf/.test(location.search), alone = location.protocol === "file:";
+let mode = alone ? "light" : "auto"; // a deck on a stick is for a projector
+try { mode = localStorage.getItem("mode") ?? mode; } catch { /* no site around the deck */ }
+const dark = mode === "dark" || (mode === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+root.classList.toggle("dark", new URLSearchParams(location.search).has("dark") || (dark && !onPaper));
+const [all, back, next] = document.querySelector(".turn").children;
+all.hidden = alone;
+back.addEventListener("click", () => Reveal.prev());
+next.addEventListener("click", () => Reveal.next());
 Reveal.initialize({
   width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, center: false, hash: true, controls: false,
   slideNumber: "c/t", navigationMode: "linear", transition: "none", backgroundTransition: "none",
@@ -207,7 +213,7 @@ Reveal.initialize({
   Reveal.registerKeyboardShortcut("R", "Reveal or hide the answer");
   Reveal.registerKeyboardShortcut("S", "Speaker's window");
   Reveal.registerKeyboardShortcut("D", "Dark or light");
-  if (/print-pdf/.test(location.search)) Reveal.getSlides().forEach(arriveOnPaper);
+  if (onPaper) Reveal.getSlides().forEach(arriveOnPaper);
   else arrive(Reveal.getCurrentSlide());
   setInterval(tick, 1000);
 });

@@ -276,6 +276,21 @@ def test_light_and_dark_have_paper_and_ink_that_differ_and_a_list_of_keys(opened
     page.get_by_text("Reveal or hide the answer").wait_for()
 
 
+def test_on_a_site_a_deck_has_the_readers_colors_and_buttons_turn_it(browser, built):
+    context = browser.new_context(color_scheme="dark")
+    page = context.new_page()
+    page.route("http://decks/**", lambda route: route.fulfill(path=built / "05_masking.html"))
+    page.goto("http://decks/05_masking.html")
+    page.wait_for_function("window.Reveal && Reveal.isReady()")
+    assert page.evaluate("document.documentElement.classList.contains('dark')")
+    assert page.get_by_role("link", name="All slides").is_visible()
+    page.get_by_role("button", name="Next").click()
+    page.wait_for_function("Reveal.getSlidePastCount() === 1")
+    page.get_by_role("button", name="Back").click()
+    page.wait_for_function("Reveal.getSlidePastCount() === 0")
+    context.close()
+
+
 def test_on_paper_every_answer_is_seen(opened):
     page = opened("05_masking", "?print-pdf")
     page.locator(".page.asks.shown").first.wait_for(state="attached")
