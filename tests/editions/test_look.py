@@ -34,9 +34,11 @@ def page(browser, built_site, site_address):
 
 def test_light_or_dark_is_chosen_once_for_all_pages_before_anything_is_painted(page, site_address):
     page.goto(f"{site_address}/try/softmax.html")
-    for said in ("light", "dark"):  # after "as the system"
+    white = page.evaluate(PAPER)
+    for said in ("dark", "light", "as the system", "dark"):  # each press changes what is seen, but for the third
         page.locator("#theme").click()
         assert page.locator("#theme").get_attribute("aria-label") == f"Colors: {said}"
+        assert (page.evaluate(PAPER) == white) == (said != "dark")
     page.add_init_script(FIRST_THEME)
     papers, bars = set(), set()
     for place in PLACES:
@@ -45,7 +47,7 @@ def test_light_or_dark_is_chosen_once_for_all_pages_before_anything_is_painted(p
         papers.add(page.evaluate(PAPER))
         bars.add(page.locator(".course-bar nav").inner_text())
     assert len(papers) == len(bars) == 1
-    page.locator("#theme").click()  # as the system has it, and that is light here
+    page.locator("#theme").click()
     assert page.evaluate(PAPER) not in papers
 
 
@@ -54,7 +56,7 @@ def test_the_editor_in_a_lessons_frame_follows_the_page_around_it(page, site_add
     page.locator("details.try > summary").first.click()
     editor = page.frame_locator("details.try iframe").first.locator(".cm-editor")
     editor.wait_for()
-    for said in ("light", "dark"):
+    for said in ("dark", "light"):
         page.locator("#theme").click()
         wanted = page.evaluate(PAPER)
         page.wait_for_function(

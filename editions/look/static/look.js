@@ -2,7 +2,6 @@
 // Sphinx keep it under the same key. Another tab, or the page around an embedded one, is followed at once.
 "use strict";
 {
-  const NEXT = { auto: "light", light: "dark", dark: "auto" };
   const SAID = { auto: "as the system", light: "light", dark: "dark" };
   const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
   let mode = "auto"; // also where the browser keeps nothing: then it holds for this page
@@ -13,7 +12,7 @@
     } catch {
       // The system's, or what was pressed here.
     }
-    if (!Object.hasOwn(NEXT, mode)) mode = "auto";
+    if (!Object.hasOwn(SAID, mode)) mode = "auto";
     root.dataset.mode = mode;
     root.dataset.theme = mode === "auto" ? (system.matches ? "dark" : "light") : mode;
     const button = document.querySelector("#theme");
@@ -22,8 +21,9 @@
     button.ariaLabel = button.title;
   };
 
-  const turn = () => {
-    mode = NEXT[mode];
+  const turn = () => { // the first press changes what is seen, the second changes it back, the third follows the system
+    const systems = system.matches ? "dark" : "light", other = system.matches ? "light" : "dark";
+    mode = { auto: other, [other]: systems, [systems]: "auto" }[mode];
     try {
       localStorage.setItem("mode", mode);
     } catch {

@@ -15,6 +15,11 @@ function show() {
     group.toggleAttribute("data-away", empty);
     group.previousElementSibling.toggleAttribute("data-away", empty);
   }
+  for (const lesson of document.querySelectorAll("details.lesson")) {
+    const some = lesson.querySelector("li:not([data-away])");
+    lesson.toggleAttribute("data-away", !some);
+    lesson.open = (words.length > 0 && !!some) || lesson.id === location.hash.slice(1);
+  }
   document.querySelector("#found").textContent = words.length ? `${left} of ${all.length}` : "";
 }
 

@@ -102,7 +102,7 @@ def in_words(exercise: Exercise) -> str:
     *first, last = [f"`np.{name.removeprefix('numpy.')}`" for name in exercise.ready] or [""]
     ready = f"{', '.join(first)} and {last}" if first else last
     them = "them" if first else "it"
-    noted = f"{ready} would be the answer: do without. Using {them} costs no points, but is noted."
+    noted = f"{ready} would be the answer: do without. Using {them} costs no points, but a grader's report says so."
     return f"{line} {noted}" if ready else line
 
 
