@@ -1,9 +1,11 @@
 """Sphinx's settings. `editions.site.build` calls it with the source folder that `source.py` laid."""
 
+import gc
 import importlib.metadata
 
 from editions.look.pages import ICON
 
+gc.disable()  # trees of documents stay until the end: who looks for garbage in them takes a fifth of the time
 project = "Scaled dot-product attention"
 author = "The maintainers of sdpa-helpers"
 copyright = "texts and figures: CC BY 4.0, code: MIT"
@@ -42,3 +44,8 @@ myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence
 myst_heading_anchors = 4
 html_math_renderer = "drawn"
 suppress_warnings = ["misc.highlighting_failure"]
+
+
+def setup(app):
+    """No page of ours loads what Sphinx's own search would find, and looking at every word takes it two seconds."""
+    app.connect("doctree-read", lambda app, tree: app.env.metadata[app.env.docname].update(nosearch=True))
