@@ -81,8 +81,8 @@ def archive(files: dict[str, bytes]) -> bytes:
 
 
 def packed(content: bytes) -> bytes:
-    """The same bytes each time."""
-    return gzip.compress(content, mtime=0)
+    """The same bytes each time. With level 9 it would be four thousandths smaller, and take more than twice as long."""
+    return gzip.compress(content, 8, mtime=0)
 
 
 def _made(runtime: Mapping[str, bytes], files: bytes, warm: Path, env: dict[str, str]) -> dict[str, bytes]:
