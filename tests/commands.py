@@ -91,10 +91,15 @@ def leave(status: int) -> None:
 if __name__ == "__main__":
     for name in IMPORTED:
         importlib.import_module(f"sdpa_helpers.{name}")
+    import typer.main
+
     from sdpa_helpers.__main__ import main
+    from sdpa_helpers.cli.app import app
     from sdpa_helpers.course.registry import all_exercises
 
     all_exercises()  # they are read once, not in every process anew
+    typer.main.get_command = cache(typer.main.get_command)
+    typer.main.get_command(app)  # made of a hundred signatures: so is this
     gc.freeze()  # what is shared stays shared: who collects garbage would write into all of it
     _serve(socket.socket(fileno=int(sys.argv[1])))
     status = 1

@@ -4,16 +4,21 @@ import importlib.util
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 import nbformat
 import pytest
+import typer.testing
 
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.grading.assemble import exercise_of
 
 REQUIRE_ALL = bool(os.environ.get("SDPA_REQUIRE_ALL"))
 """Set by continuous integration: what is not installed is then a failure, not a skip."""
+
+# What the command line is, is made of a hundred signatures, each time that a test calls it: once is enough.
+typer.testing._get_command = cache(typer.testing._get_command)
 
 
 def absent(what: str) -> None:
