@@ -1,5 +1,6 @@
 """A lesson that is a folder with a title, and a notebook: whatever is made of lessons is made."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -79,7 +80,7 @@ def test_what_a_lesson_lacks_is_not_shown(scratch):
     done = subprocess.run(
         [sys.executable, "-c", MADE],
         cwd=scratch,
-        env={"PYTHONPATH": str(scratch), "OMP_NUM_THREADS": "1"},
+        env={"PYTHONPATH": f"{scratch}{os.pathsep}{COURSE / 'tests' / 'lean'}", "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
     )
