@@ -24,11 +24,12 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from sdpa_helpers.desk.launch import settings
 from sdpa_helpers.desk.laying import lay
+from tests.environments import path_with
 from tests.ports import free_port
 from tests.warm_kernels import jupyter_path
 
 COURSE = Path(__file__).parents[2]
-PYTHONPATH = f"{COURSE}{os.pathsep}{COURSE / 'tests' / 'lean'}"
+PYTHONPATH = path_with(COURSE)
 
 NOT_WANTED = [
     *(

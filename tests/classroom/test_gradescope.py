@@ -18,6 +18,7 @@ from sdpa_helpers.classroom.gradescope.packing_list import (
     write_autograder,
 )
 from tests.commands import sdpa
+from tests.environments import path_with
 from tests.handing_in import NAME, RIGHT, TOTAL
 
 SEED = "only for this test"
@@ -38,7 +39,7 @@ def machine(folder: Path, **more: float) -> Path:
 
 def run(root: Path) -> dict:
     """results.json after run_autograder."""
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "SDPA_SEED")}
+    environment = {k: v for k, v in os.environ.items() if k != "SDPA_SEED"} | {"PYTHONPATH": path_with()}
     done = subprocess.run(
         ["bash", str(root / "run_autograder")], env=environment, capture_output=True, text=True, check=False
     )

@@ -16,7 +16,7 @@ from sdpa_helpers.classroom import release as release_module
 from sdpa_helpers.classroom.release import FILES, FOLDERS, CannotRelease, edition_files, release
 from sdpa_helpers.classroom.review.panel import beside_answer
 from sdpa_helpers.course.registry import all_written
-from tests.environments import build_wheel, environment
+from tests.environments import build_wheel, environment, path_with
 from tests.handing_in import POINTS, RIGHT, TOTAL
 
 NAME = "01_dot_product"
@@ -30,7 +30,7 @@ def edition(tmp_path_factory):
 
 
 def run(edition, *arguments):
-    environment = {**os.environ, "PYTHONPATH": str(edition), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": path_with(edition), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=edition, env=environment, capture_output=True, text=True, check=False)
 

@@ -20,6 +20,7 @@ from sdpa_helpers.classroom.sentences.store import Sentence, by_answer, read_sen
 from sdpa_helpers.cli.app import app
 from sdpa_helpers.course.registry import FIRST, LESSONS, all_exercises
 from sdpa_helpers.course.tracks import STORY, sizes_of, whole_minutes
+from tests.environments import path_with
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_an_instructors_sentences_go_along_without_the_points(tmp_path):
     said = subprocess.run(
         [sys.executable, "-c", "from sdpa_helpers.course.told import sentence_for as told\n"
          "print(told('softmax', '0123456789ab'))"],
-        cwd=tmp_path / "out", env=os.environ | {"PYTHONPATH": ".", "SDPA_HOME": str(tmp_path / "home")},
+        cwd=tmp_path / "out", env=os.environ | {"PYTHONPATH": path_with("."), "SDPA_HOME": str(tmp_path / "home")},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert said.stdout == "You `scaled` it.\n"

@@ -30,6 +30,7 @@ from sdpa_helpers.course.exercise_notebook import answer_cell
 from sdpa_helpers.course.registry import LESSONS, all_exercises, exercises_of
 from sdpa_helpers.course.session import check
 from tests.corpus import entries, function_of
+from tests.environments import path_with
 
 WITH_A_BUG = {
     "exercises/04_gradients.ipynb",
@@ -122,7 +123,7 @@ def inside(edition):
     for name, wrong in WRONG.items():
         head = answer_cell(all_exercises()[name], solved=True).replace("### ", "# ")
         asked += [("right", head), ("wrong", wrong), ("untouched", answer_cell(all_exercises()[name]))]
-    environment = {**os.environ, "PYTHONPATH": str(edition), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": path_with(edition), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-W", "ignore", "-c", INSIDE]
     done = subprocess.run(
         command,
@@ -280,7 +281,7 @@ def test_only_some_exercises(tmp_path, course):
     shared = (lessons / "softmax/exercises/shared.py").read_text()
     assert "def cases_of_shape" in shared  # entropy draws its cases with it
     assert "def plain_softmax" not in shared
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "course"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": path_with(tmp_path / "course"), "PYTHONDONTWRITEBYTECODE": "1"}
     code = (
         "from sdpa_helpers.course.registry import find\n"
         "from sdpa_helpers.checking.diagnose import try_out\n"

@@ -19,6 +19,7 @@ from sdpa_helpers.cli.app import app
 from sdpa_helpers.desk import launch, running
 from sdpa_helpers.desk.laying import lay
 from sdpa_helpers.desk.trusting import is_trusted
+from tests.environments import path_with
 
 from .course_folder import edit, make_course
 from .test_laying import annotate, new_version
@@ -125,7 +126,7 @@ def test_a_home_that_cannot_be_written_is_said_in_a_sentence_and_jupyterlab_star
     log = tmp_path / "log"
     with log.open("w") as out, subprocess.Popen(
         [sys.executable, "-c", IN_A_FOLDER, str(root), "lab", *flags, "--IdentityProvider.token=abc"],
-        env=bare | {"HOME": str(tmp_path / "file" / "home"), "PYTHONPATH": str(Path(launch.__file__).parents[2])},
+        env=bare | {"HOME": str(tmp_path / "file" / "home"), "PYTHONPATH": path_with(Path(launch.__file__).parents[2])},
         stdout=out, stderr=out,
     ) as lab:  # fmt: skip
         try:
@@ -155,7 +156,7 @@ def test_a_notebook_is_checked_without_a_home(course, tmp_path):
     (tmp_path / "file").touch()
     shutil.copy(course / "solutions/01_dot_product.ipynb", tmp_path)
     checked = [sys.executable, "-m", "sdpa_helpers", "check", "01_dot_product.ipynb"]
-    home = {"HOME": str(tmp_path / "file/home"), "PYTHONPATH": str(course)}
+    home = {"HOME": str(tmp_path / "file/home"), "PYTHONPATH": path_with(course)}
     bare = {name: value for name, value in os.environ.items() if not name.startswith(OWN)}
     ran = subprocess.run(checked, cwd=tmp_path, env=bare | home, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr

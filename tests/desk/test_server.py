@@ -23,6 +23,7 @@ from sdpa_helpers.desk.launch import settings
 from sdpa_helpers.desk.laying import lay
 from sdpa_helpers.desk.running import open_in_work
 from sdpa_helpers.desk.server import _Forgetful
+from tests.environments import path_with
 from tests.ports import free_port
 
 OWN = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "SDPA_HOME")
@@ -59,7 +60,7 @@ def jupyter_server(course: Path, root: Path, folder: Path):
         f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}", "--ServerApp.port_retries=0",
     ]  # fmt: skip
     environment = os.environ | settings(course, {}) | own
-    environment["PYTHONPATH"] = f"{course}{os.pathsep}{course / 'tests' / 'lean'}"
+    environment["PYTHONPATH"] = path_with(course)
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     server = Server(f"http://127.0.0.1:{port}", token, folder / "SDPA_HOME")

@@ -20,7 +20,7 @@ from editions.site.source import exercise_page, lesson_page
 from editions.ways.__main__ import links
 from editions.ways.colab import NOTEBOOK, colab_notebook
 from sdpa_helpers.course.registry import LESSONS
-from tests.environments import build_wheel, constraints, environment
+from tests.environments import build_wheel, constraints, environment, path_with
 from tests.handing_in import POINTS, RIGHT
 
 ADDRESS = "https://github.com/ada/attention"
@@ -196,7 +196,7 @@ def test_a_students_action_says_what_the_check_says(course, hand_in, tmp_path):
     done = subprocess.run(
         [shutil.which("sh") or "sh", str(script), str(notebook), str(tmp_path / "missing.ipynb")],
         cwd=tmp_path,
-        env={**os.environ, "PATH": path, "PYTHONPATH": str(course), "GITHUB_STEP_SUMMARY": str(summary)},
+        env=os.environ | {"PATH": path, "PYTHONPATH": path_with(course), "GITHUB_STEP_SUMMARY": str(summary)},
         check=False,
     )
     text = summary.read_text(encoding="utf-8")

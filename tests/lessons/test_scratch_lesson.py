@@ -1,6 +1,5 @@
 """A lesson that is a folder with a title, and a notebook: whatever is made of lessons is made."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import nbformat
 import pytest
 
 from sdpa_helpers.course.registry import by_number
+from tests.environments import path_with
 
 COURSE = Path(__file__).parents[2]
 LESSON = "11_scratch"
@@ -80,7 +80,7 @@ def test_what_a_lesson_lacks_is_not_shown(scratch):
     done = subprocess.run(
         [sys.executable, "-c", MADE],
         cwd=scratch,
-        env={"PYTHONPATH": f"{scratch}{os.pathsep}{COURSE / 'tests' / 'lean'}", "OMP_NUM_THREADS": "1"},
+        env={"PYTHONPATH": path_with(scratch), "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
     )
