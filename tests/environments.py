@@ -66,11 +66,9 @@ def environment(folder: Path, wheel: Path, extras: Iterable[str] = ()) -> Enviro
     for wanted in wants.values():
         for name in _top_level(wanted):
             lean = LEAN / f"{name}.py"
-            place, there = (
-                (site / lean.name, lean) if lean.is_file() else (site / name, wanted.locate_file(name))
-            )
-            if not place.exists():
-                place.symlink_to(Path(str(there)))
+            there = lean if lean.is_file() else Path(str(wanted.locate_file(name)))
+            if not (site / there.name).exists():
+                (site / there.name).symlink_to(there)
     return Environment(folder / "bin" / "python", wants)
 
 

@@ -6,7 +6,6 @@ import importlib.metadata
 from editions.look.pages import ICON
 
 gc.disable()  # trees of documents stay until the end: who looks for garbage in them takes a fifth of the time
-
 project = "Scaled dot-product attention"
 author = "The maintainers of sdpa-helpers"
 copyright = "texts and figures: CC BY 4.0, code: MIT"
@@ -49,9 +48,4 @@ suppress_warnings = ["misc.highlighting_failure"]
 
 def setup(app):
     """No page of ours loads what Sphinx's own search would find, and looking at every word takes it two seconds."""
-    app.connect("env-updated", _leave_out_of_its_search)
-
-
-def _leave_out_of_its_search(app, env):
-    for name in env.found_docs:
-        env.metadata[name]["nosearch"] = True
+    app.connect("doctree-read", lambda app, tree: app.env.metadata[app.env.docname].update(nosearch=True))

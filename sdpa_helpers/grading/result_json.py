@@ -106,7 +106,7 @@ def from_json(data: Any) -> GradedNotebook:
 
 
 def _exercise_from_json(name: str, data: dict[str, Any]) -> Graded:
-    cases = tuple(_case_from_json(case) for case in data["cases"])
+    cases = tuple(_case_from_json(**case) for case in data["cases"])
     mark = _mark_from_json(data["mark"]) if "mark" in data else None
     if not data.get("written"):
         mistakes = tuple(
@@ -118,15 +118,9 @@ def _exercise_from_json(name: str, data: dict[str, Any]) -> Graded:
     return GradedWords(name, data["title"], data["max_points"], case, data["digest"], mark)
 
 
-def _case_from_json(data: dict[str, Any]) -> GradedCase:
-    return _case(**{key: value for key, value in data.items() if key != "passed"})
-
-
-@lru_cache(maxsize=1 << 14, typed=True)
-def _case(**data: Any) -> GradedCase:
-    """Of half a million cases of a class most are one of a few: made once, it takes neither time nor room again."""
-    _known(data["status"], get_args(CaseStatus))
-    return GradedCase(**data)
+@lru_cache(maxsize=1 << 14, typed=True)  # of half a million cases of a class most are one of a few
+def _case_from_json(status: str, passed: bool = False, **data: Any) -> GradedCase:
+    return GradedCase(status=_known(status, get_args(CaseStatus)), **data)
 
 
 def _mark_from_json(data: dict[str, Any]) -> ShownMark:

@@ -196,12 +196,7 @@ def test_a_students_action_says_what_the_check_says(course, hand_in, tmp_path):
     done = subprocess.run(
         [shutil.which("sh") or "sh", str(script), str(notebook), str(tmp_path / "missing.ipynb")],
         cwd=tmp_path,
-        env={
-            **os.environ,
-            "PATH": path,
-            "PYTHONPATH": path_with(course),
-            "GITHUB_STEP_SUMMARY": str(summary),
-        },
+        env=os.environ | {"PATH": path, "PYTHONPATH": path_with(course), "GITHUB_STEP_SUMMARY": str(summary)},
         check=False,
     )
     text = summary.read_text(encoding="utf-8")
