@@ -106,14 +106,14 @@ def lesson_page(notebook: Path, there: set[str]) -> str:
     cells = []
     for cell in opened.cells:
         if cell.cell_type == "markdown":
-            cell.source = relinked(with_asides(_marked(cell)), place, there.__contains__)
+            cell.source = relinked(with_asides(in_a_page(_marked(cell))), place, there.__contains__)
         elif cell.cell_type == "code":
             cells.append(_anchor(cell["id"]))
             own = {"hide-input": only_serves_the_page(cell.source), "wide": _LONG.search(cell.source)}
             cell.metadata["tags"] = [*cell.metadata.get("tags", ()), *filter(own.get, own)]
             for output in cell.outputs:
                 if shown := output.get("data", {}).get("text/html"):
-                    output.data["text/html"] = relinked_html(shown, place)
+                    output.data["text/html"] = relinked_html(in_a_page(shown), place)
         cells.append(cell)
         cells += [_place_to_write(name) for name in checked_in(cell)]
     cells.insert(1, nbformat.v4.new_markdown_cell(_raw(_ways(notebook.stem)), id="ways"))
