@@ -20,6 +20,8 @@ function showKept({ points }, details) {
   document.querySelector(`.tag_checks-${name} > .cell_output`)?.remove();
 }
 
+if (matchMedia("(max-width: 60rem)").matches) for (const lessons of document.querySelectorAll("details.lessons")) lessons.open = true;
+
 const places = [...document.querySelectorAll("details.try")];
 for (const details of places) {
   details.addEventListener("toggle", () => showPage(details));
