@@ -157,7 +157,7 @@ def _ways(lesson: str) -> str:
     """Where else a lesson leads, above its first section."""
     doors = [(f"../lite/lab/index.html?path=notebooks/{lesson}.ipynb", "Run it in this browser")]
     if lesson in LESSONS:
-        doors.append((f"../exercises/{lesson}.html", "Its exercises, to try here"))
+        doors.append((f"../exercises/{lesson}.html", "Exercises"))
     if outline_path(lesson).is_file():
         doors.append((f"../slides/{lesson}.html", "Slides"))
     return _bar(doors + _elsewhere(f"notebooks/{lesson}.ipynb"))
