@@ -8,7 +8,7 @@ ENDINGS = (".py", ".js", ".mjs", ".css", ".md")
 ROOMS = ("sdpa_helpers/*", "editions", "benchmarks", "tests")
 CEILINGS = {
     "benchmarks": 2_550,
-    "editions": 9_110,
+    "editions": 9_160,
     "exercises, Python": 1_300,
     "exercises, pages": 13_470,
     "sdpa_helpers/attention": 7_700,
@@ -23,7 +23,7 @@ CEILINGS = {
     "sdpa_helpers/lessons": 21_200,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_250,
-    "tests": 49_700,
+    "tests": 49_780,
 }
 """No room grows past its ceiling: lower one when a room has shrunk, and raise it only with a reason in the commit."""
 LARGEST_PAGE = 350

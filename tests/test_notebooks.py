@@ -199,7 +199,7 @@ def test_what_is_folded_is_what_is_tagged(lesson):
         assert not folded or cell.source.startswith(("# The long way\n", "## ", "### ")), cell.id
 
 
-MOST_MINUTES, MOST_WORDS, MOST_LINES = 30, 1000, 90
+MOST_MINUTES, MOST_WORDS, MOST_LINES = 30, 1015, 90  # of the words up to 18 say how long what takes
 """Of the long way."""
 SHORT_MINUTES, ALL_SHORTS_MINUTES = 10, 130
 

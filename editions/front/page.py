@@ -4,6 +4,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+import nbformat
+
 from editions.address import served_at
 from editions.front import known
 from editions.ledger import page as ledger
@@ -11,6 +13,7 @@ from editions.look.pages import templates_in, write_look
 from editions.try_it.sums import sum_of
 from sdpa_helpers.classroom.course_map import FIRST, FIRST_QUESTION, hours_of, minutes_of, title_of
 from sdpa_helpers.course.places import course_root
+from sdpa_helpers.course.reading_time import checked_in
 from sdpa_helpers.course.registry import LESSONS, all_exercises, sheet_of
 from sdpa_helpers.course.tracks import STORY
 
@@ -32,6 +35,9 @@ class LessonRow:
     question: str
     minutes: tuple[str, ...]
     """Of its short and of its long way."""
+    writes: str
+    """The exercise of its short."""
+    worth: float
 
 
 def write_front(site: Path) -> None:
@@ -77,5 +83,8 @@ def lessons(root: Path) -> list[LessonRow]:
         minutes = minutes_of(root, lesson)
         each = tuple(f"{minutes[name]} min" if name in minutes else "" for name in STORY)
         question = FIRST_QUESTION if lesson == FIRST else sheet_of(lesson).question
-        found.append(LessonRow(f"lessons/{lesson}.html", title_of(lesson), question, each))
+        cells = nbformat.read(root / "notebooks" / f"{lesson}.ipynb", as_version=4).cells
+        writes = next(name for cell in cells for name in checked_in(cell))
+        worth = all_exercises()[writes].max_points
+        found.append(LessonRow(f"lessons/{lesson}.html", title_of(lesson), question, each, writes, worth))
     return found

@@ -48,12 +48,16 @@
   if (corners.length > 1) filterAbove(corners);
 
   /** Pictures and outputs that are wider than their box, at this width of the page. */
+  const BOXES = ".scrolls, .sdpa-figure > div, .sdpa-figure details > div, .cell_output .text_html, div.math, main pre";
+  const fade = box => box.classList.toggle("more-right", box.scrollWidth - box.clientWidth - box.scrollLeft > 4 && getComputedStyle(box).overflowX !== "visible");
   function nameScrolled() {
-    for (const box of document.querySelectorAll(".sdpa-figure > div, .sdpa-figure details > div, .cell_output .text_html, div.math, main pre")) {
+    for (const box of document.querySelectorAll(BOXES)) {
+      fade(box);
       if (box.scrollWidth > box.clientWidth + 1 && box.tabIndex < 0) named(box, box.querySelector("svg") ? "Picture" : "Text");
     }
   }
   window.addEventListener("load", nameScrolled);
   window.addEventListener("resize", nameScrolled);
+  document.addEventListener("scroll", ({ target }) => { if (target.matches?.(BOXES)) fade(target); }, true);
   document.addEventListener("toggle", nameScrolled, true); // what was folded has a width only now
 })();

@@ -20,7 +20,7 @@ from sdpa_helpers.classroom.course_map import FIRST
 from sdpa_helpers.course.exercise_notebook import exercise_notebook
 from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.reading_time import checked_in
-from sdpa_helpers.course.registry import DOORS, LESSONS
+from sdpa_helpers.course.registry import DOORS, LESSONS, all_exercises
 
 DOCS = ("*.md", "instructors/*.md")
 PICTURES = (".png", ".gif", ".svg")
@@ -106,16 +106,17 @@ def lesson_page(notebook: Path, there: set[str]) -> str:
     cells = []
     for cell in opened.cells:
         if cell.cell_type == "markdown":
-            cell.source = relinked(with_asides(_marked(cell)), place, there.__contains__)
+            cell.source = relinked(with_asides(in_a_page(_marked(cell))), place, there.__contains__)
         elif cell.cell_type == "code":
             cells.append(_anchor(cell["id"]))
+            cells += [_place_to_write(name) for name in written_in(cell.source, opened.cells)]
             own = {"hide-input": only_serves_the_page(cell.source), "wide": _LONG.search(cell.source)}
             cell.metadata["tags"] = [*cell.metadata.get("tags", ()), *filter(own.get, own)]
             for output in cell.outputs:
                 if shown := output.get("data", {}).get("text/html"):
-                    output.data["text/html"] = relinked_html(shown, place)
+                    output.data["text/html"] = relinked_html(in_a_page(shown), place)
+            cell.metadata["tags"] += [f"checks-{name}" for name in checked_in(cell)]
         cells.append(cell)
-        cells += [_place_to_write(name) for name in checked_in(cell)]
     cells.insert(1, nbformat.v4.new_markdown_cell(_raw(_ways(notebook.stem)), id="ways"))
     opened.cells = cells
     return nbformat.writes(opened)
@@ -141,8 +142,14 @@ def only_serves_the_page(source: str) -> bool:
     return bool(_ASKS.match(last)) or (len(statements) < 2 and source.startswith(("import ", "from ")))
 
 
+def written_in(source: str, cells: list[Any]) -> list[str]:
+    """Exercises, of those that cells check, whose answer code waits for: it begins with `def name(`, and has dots."""
+    asked = [name for cell in cells for name in checked_in(cell)]
+    return [name for name in asked if re.match(rf"def {name}\(", source) and "..." in source]
+
+
 def _place_to_write(exercise: str) -> Any:
-    """The exercise's small page, below the cell of a short in which it is to be written."""
+    """The exercise's small page, above the code of a short that it takes the place of."""
     return nbformat.v4.new_markdown_cell(_raw(_try_in_place(exercise)), id=f"try-{exercise[:50]}")
 
 
@@ -150,7 +157,7 @@ def _ways(lesson: str) -> str:
     """Where else a lesson leads, above its first section."""
     doors = [(f"../lite/lab/index.html?path=notebooks/{lesson}.ipynb", "Run it in this browser")]
     if lesson in LESSONS:
-        doors.append((f"../exercises/{lesson}.html", "Its exercises, to try here"))
+        doors.append((f"../exercises/{lesson}.html", "Exercises"))
     if outline_path(lesson).is_file():
         doors.append((f"../slides/{lesson}.html", "Slides"))
     return _bar(doors + _elsewhere(f"notebooks/{lesson}.ipynb"))
@@ -216,8 +223,8 @@ def _raw(page: str) -> str:
 
 
 def _try_in_place(name: str) -> str:
-    page = f"../try/{name}.html"
+    page, worth = f"../try/{name}.html", getattr(all_exercises().get(name), "max_points", 0)
     return (
-        f'<details class="try" data-page="{page}?embed"><summary>Try it here</summary>'
+        f'<details class="try" data-name="{name}" data-worth="{worth:g}"><summary>Try it here <span></span></summary>'
         f'<p><a href="{page}">Open {name} on a page of its own</a></p></details>'
     )

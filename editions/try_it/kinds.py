@@ -22,7 +22,7 @@ KINDS = {
     "words": "say it in words",
 }
 """Kind → what one does."""
-WAYS = {"short": "in the short", "core": "core", "deeper": "deeper"}
+WAYS = {"short": "opening", "core": "core", "deeper": "deeper"}
 """Where a lesson treats it → what the list says of it."""
 _JUDGES = {bug_hunt.__name__: "find", catching.__name__: "catch", derivation.__name__: "derive"}
 """The module whose criteria an exercise has tells its kind."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from sdpa_helpers.classroom.course_map import FIRST, with_head_line
+from sdpa_helpers.classroom.course_map import FIRST, with_head_line, write_long_way
 from sdpa_helpers.course.registry import LESSONS, exercises_of
 from sdpa_helpers.course.tracks import FOLDED, STORY, Cells, Track, track_of_cells
 
@@ -47,6 +47,7 @@ def part_of(lesson: str, notebook: NotebookNode, kept: tuple[Track, ...] = STORY
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = _of_the_full_lesson(_ABOUT_FOLDING.sub("", cell.source), gone)
+    write_long_way(notebook.cells)
     notebook.cells[0].source = with_head_line(lesson, notebook.cells)
     return notebook
 

@@ -1,12 +1,13 @@
 """For authors: what the course says about its own lessons, written from their registry and their cells.
 
-The minutes and the neighbors in a lesson's head, at the end of its short and at its own, which cells need PyTorch, the
-map in lesson 00, and the README's table and hours. A new lesson is entered in the registry alone: `make minutes` does
-the rest.
+The minutes in a lesson's head and at its long way, the neighbors at the end of its short and at its own, which cells
+need PyTorch, the map in lesson 00, and the README's table and hours. A new lesson is entered in the registry alone:
+`make minutes` does the rest.
 """
 
 import re
 import sys
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,9 +21,9 @@ from sdpa_helpers.course.registry import FIRST, LESSONS, all_exercises, sheet_of
 from sdpa_helpers.course.tracks import (
     FOLDED,
     STORY,
+    Size,
     Track,
     begins_long_way,
-    minutes_in_words,
     sizes_of,
     whole_minutes,
 )
@@ -30,7 +31,8 @@ from sdpa_helpers.course.tracks import (
 FIRST_TITLE, FIRST_QUESTION = "Start here", "How does this course work?"
 
 _MINUTES = re.compile(r"^.*\*\*\d+ minutes\*\*.*$", re.MULTILINE)
-_LONG_WAY = re.compile(r" ?About \d+ minutes, an estimate\.$")
+_LONG_WAY = re.compile(r" ?About \d+ minutes, an estimate[.;].*$")
+_MORE: Mapping[Track, str] = {"deeper": "more to go deeper", "claims": "for the claims"}
 _ROWS = re.compile(r"(?<=\| lesson \| question \| short \|\n\|---\|---\|---\|\n)(?:\|.*\n)+")
 _README_ROWS = re.compile(
     r"(?<=\| lesson \| what it answers \| short \| the long way \|\n\|---\|---\|---\|---\|\n)(?:\|.*\n)+"
@@ -52,19 +54,9 @@ def before_and_after(lesson: str) -> tuple[str, str]:
     return before, "" if last else f"next: [{title_of(course[place + 1])} →]({course[place + 1]}.ipynb)"
 
 
-def head_line(lesson: str, cells: list[NotebookNode]) -> str:
-    """The line under a lesson's title: what came before, the minutes of each track, the exercises, what is next."""
-    before, after = before_and_after(lesson)
-    exercises = "" if lesson == FIRST else f"[exercises](../exercises/{lesson}.ipynb)"
-    return " · ".join(
-        filter(None, (before, minutes_in_words(cells), _torch_in_words(cells), exercises, after))
-    )
-
-
-def _torch_in_words(cells: list[NotebookNode]) -> str:
-    """E.g. "14 cells need PyTorch"; "" where none does."""
-    count = sum(tags == ["needs-torch"] for tags in needs_tags(cells).values())
-    return f"{count} cell{'s need' if count != 1 else ' needs'} PyTorch" if count else ""
+def head_line(cells: list[NotebookNode]) -> str:
+    """The line under a lesson's title: the minutes of its short. The rest stands at the long way, and at the end."""
+    return f"About **{whole_minutes(next(iter(sizes_of(cells).values())))} minutes**"
 
 
 def needs_tags(cells: list[NotebookNode]) -> dict[str, list[str]]:
@@ -87,7 +79,7 @@ def tag_cells(cells: list[NotebookNode]) -> None:
 
 def with_head_line(lesson: str, cells: list[NotebookNode]) -> str:
     """A lesson's first text, with its head line as it is today; ValueError where it has no place for it."""
-    told, places = _MINUTES.subn(lambda _: head_line(lesson, cells), cells[0].source)
+    told, places = _MINUTES.subn(lambda _: head_line(cells), cells[0].source)
     if places != 1:
         raise ValueError(f"{lesson}: its first cell needs one line with **… minutes**; it has {places}")
     return told
@@ -106,11 +98,18 @@ def write_long_way(cells: list[NotebookNode]) -> None:
     told = sizes_of(cells)
     for at, cell in enumerate(cells):
         if begins_long_way(cell):
-            minutes = f"About {whole_minutes(told['core'])} minutes, an estimate."
-            cell.source = f"{_LONG_WAY.sub('', cell.source.rstrip())} {minutes}"
+            cell.source = f"{_LONG_WAY.sub('', cell.source.rstrip())} {_rest_in_words(told, cells)}"
             last = cells[at - 1]
             if last.cell_type == "markdown" and (lines := last.source.split("\n"))[-1].startswith("next: "):
                 last.source = "\n".join([*lines[:-1], _next_of(cells)])
+
+
+def _rest_in_words(told: Mapping[Track, Size], cells: list[NotebookNode]) -> str:
+    """E.g. "About 27 minutes, an estimate; 28 more to go deeper, 5 for the claims. 14 cells need PyTorch."."""
+    more = ", ".join(f"{whole_minutes(told[name])} {what}" for name, what in _MORE.items() if name in told)
+    count = sum(tags == ["needs-torch"] for tags in needs_tags(cells).values())
+    torch = f" {count} cell{'s need' if count != 1 else ' needs'} PyTorch." if count else ""
+    return f"About {whole_minutes(told['core'])} minutes, an estimate{'; ' if more else ''}{more}.{torch}"
 
 
 def _next_of(cells: list[NotebookNode]) -> str:

@@ -88,7 +88,7 @@ def whole_minutes(size: Size) -> int:
 
 
 def minutes_in_words(cells: Cells) -> str:
-    """What a lesson's head says: "**8 minutes**, an estimate · the long way: 22 more · deeper: 17 · claims: 10"."""
+    """On paper: "**8 minutes**, an estimate · the long way: 22 more · deeper: 17 · claims: 10"."""
     minutes = {name: whole_minutes(size) for name, size in sizes_of(cells).items()}
     parts = [f"the long way: {minutes['core']} more"] if "short" in minutes else []
     parts += [f"{name}: {minutes[name]}" for name in FOLDED if name in minutes]

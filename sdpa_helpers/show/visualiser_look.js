@@ -46,7 +46,7 @@ details { margin-top: 8px; } summary { cursor: pointer; min-height: 24px; } .own
 .own .wide { flex-basis: 100%; } textarea { font: 12.5px/1.4 ui-monospace, monospace; width: 100%; white-space: pre; resize: vertical; }
 .notice:not(:empty) { margin-top: 8px; }
 @container (min-width: 914px) { .settings { flex-basis: 100%; border-top: 1px solid var(--line); padding-top: 10px; } }
-@container (max-width: 520px) { .say { min-height: calc(5.8em + 14px); } .formula { font-size: 19px; } .formula .big { font-size: 34px; } }
+@container (max-width: 520px) { .say { min-height: calc(5.8em + 14px); } .formula { font-size: min(19px, 5.2cqw); flex-wrap: nowrap; } .formula .big { font-size: 1.8em; } .formula button { padding: 0 2px; min-width: 24px; } .formula .plain { padding: 0 3px; } .matrix { flex-basis: 100%; } .matrix table { table-layout: fixed; width: 100%; border-spacing: 1px; margin: 0; } .matrix.many table { min-width: 430px; } .matrix :is(td, th) { min-width: 0; font-size: 12px; } .matrix td { width: auto; letter-spacing: -.04em; } .matrix thead td { width: 64px; } .matrix thead th { max-width: none; padding: 0; } .matrix tbody th { padding: 0 3px 0 0; } }
 @media (prefers-reduced-motion: reduce) { .mark, .matrix table, .matrix td i { transition: none; } }`;
 
 const term = (which, shown) => {

@@ -150,7 +150,7 @@ def test_the_short_edition_has_the_screens_that_open_the_lessons(course):
     wanted = sizes_of(whole.cells)["short"]
     short = part_of("03_softmax", whole, ("short",)).cells
     assert len(short) == wanted.cells
-    assert f"**{whole_minutes(wanted)} minutes**, an estimate · [exercises]" in short[0].source
+    assert f"About **{whole_minutes(wanted)} minutes**\n" in short[0].source
     assert "long way" not in "".join(cell.source for cell in short)
     assert set(lessons_of_track(course, "short")) == {
         f"notebooks/{lesson}.ipynb" for lesson in (FIRST, *LESSONS)

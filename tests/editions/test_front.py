@@ -184,3 +184,26 @@ def test_what_the_head_says_in_a_page_is_what_it_says_in_a_notebook():
     assert (told["answer"], told["weights"], told["trouble"]) == (ran.answer, [*map(float, ran.yours)], "")
     assert asked(f"{known.DEFINED}return q * np.nan @ k")["weights"] == [None] * 6
     assert "SyntaxError" in asked("def dot_product(q, k:")["trouble"]
+
+
+def test_who_has_earned_points_goes_on_where_they_stopped(browser, built_site, site_address):
+    built_site("pages", "pyodide", "try")
+    page = open_page(browser, site_address)
+    for points, wanted in (
+        ({}, ("Start the short course", "lessons/00_start_here.html")),
+        ({"softmax": 15}, ("Go on with 04 Gradients", "lessons/04_gradients.html")),
+        ({"dot_product": 100, "softmax": 3}, ("Go on with 03 Softmax", "lessons/03_softmax.html")),
+        ({"entropy": 5}, ("Go on with the exercises", "try/index.html")),
+        ({"fair_comparison": 1000}, ("Go on with the exercises", "try/index.html")),
+    ):
+        page.goto(f"{site_address}/index.html")
+        kept = {"version": 1, "answers": {}, "points": points, "attempts": []}
+        page.evaluate("kept => localStorage.setItem('sdpa-try', kept)", json.dumps(kept))
+        page.reload()
+        link = page.locator(".go .main")
+        assert (link.inner_text(), link.evaluate("one => one.href")) == (
+            wanted[0],
+            f"{site_address}/{wanted[1]}",
+        )
+    assert page.log.thrown == []
+    page.context.close()

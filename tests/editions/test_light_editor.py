@@ -1,5 +1,6 @@
 """The editor of the light pages: keys in and out, names that give nothing away, Run, and room for its card."""
 
+import json
 import re
 
 import pytest
@@ -163,4 +164,29 @@ def test_in_a_lesson_the_frame_is_as_high_as_what_is_in_it(browser, built_site, 
         postMessage({ height: 5000 }, location.origin); })"""  # of another than the frame
     )
     assert page.locator("details.try iframe").first.bounding_box()["height"] < 4000
+    page.context.close()
+
+
+def test_in_a_lesson_the_code_that_waits_opens_the_editor_and_says_what_was_earned(
+    browser, built_site, site_address
+):
+    built_site("pages", "pyodide", "try")
+    page = open_page(browser, site_address, **NOT_OFFLINE)
+    page.goto(f"{site_address}/lessons/03_softmax.html")
+    code, earned = page.locator("details.try + .cell .cell_input"), page.locator("details.try > summary span")
+    assert page.locator(".tag_checks-softmax .sdpa-not-attempted").count() == 1
+    assert (code.count(), page.locator("iframe").count(), earned.inner_text()) == (1, 0, "")
+    code.click()
+    page.frame_locator("details.try iframe").locator(".cm-content").wait_for()
+    assert not code.is_visible()
+    kept = {"version": 1, "answers": {}, "points": {"softmax": 15, "dot_product": 3}, "attempts": []}
+    page.evaluate("kept => localStorage.setItem('sdpa-try', kept)", json.dumps(kept))
+    page.reload()
+    page.wait_for_function("document.querySelector('details.try span').textContent")
+    assert earned.inner_text() == "✓ 15 of 15 points"
+    assert not page.locator(".tag_checks-softmax .cell_output").count()
+    page.goto(f"{site_address}/lessons/00_start_here.html")
+    page.wait_for_function("document.querySelector('details.try span').textContent")
+    assert "✓" not in earned.inner_text()
+    assert page.log.thrown == []
     page.context.close()

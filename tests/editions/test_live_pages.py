@@ -31,13 +31,48 @@ def question(page, key):
     return page.locator(f"[data-key^={key}] .live-question .panel")
 
 
-def test_on_a_phone_the_table_of_a_card_is_whole_letters_in_a_box_that_scrolls(context, site_address):
+def test_on_a_phone_all_letters_of_a_cards_table_are_in_sight(context, site_address):
     page = context.new_page()
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{site_address}/lessons/05_masking.html")
     box = page.get_by_role("region", name="Table").and_(page.locator(".sdpa-card .scrolls")).first
-    assert box.evaluate("e => e.scrollWidth > e.clientWidth && e.tabIndex === 0")
+    assert box.evaluate("e => e.scrollWidth <= e.clientWidth && e.tabIndex === 0")
     assert box.locator("tr", has_text="weights").evaluate("e => e.offsetHeight") < 40  # "13" is not broken
+
+
+ON_A_PHONE = """() => {
+    const box = e => e.getBoundingClientRect(), walk = ".formula [data-part=Q]";
+    const root = [...document.querySelectorAll("*")].find(e => e.shadowRoot?.querySelector(walk)).shadowRoot;
+    const matrix = root.querySelector(".matrix"), parts = [...root.querySelectorAll(".formula > *")].map(box);
+    const math = document.querySelector("div.math"), drawn = box(math.querySelector("svg"));
+    return {
+        matrix: matrix.scrollWidth <= matrix.clientWidth,
+        line: Math.max(...parts.map(r => r.top)) < Math.min(...parts.map(r => r.bottom)),
+        formula: drawn.left >= box(math).left && drawn.right <= innerWidth,
+        page: document.documentElement.scrollWidth === innerWidth,
+    }; }"""
+
+
+@pytest.mark.parametrize("lesson", ["00_start_here", "03_softmax"])
+def test_on_a_phone_the_walk_through_and_the_formula_above_it_are_whole(context, site_address, lesson):
+    page = context.new_page()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{site_address}/lessons/{lesson}.html")
+    page.locator(".formula [data-part=Q]").first.wait_for()
+    found = page.evaluate(ON_A_PHONE)
+    assert all(found.values()), found
+
+
+def test_on_a_phone_the_drawer_begins_with_the_lessons(context, site_address):
+    page = context.new_page()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{site_address}/lessons/00_start_here.html")
+    page.locator(".course-bar .sidebar-toggle").click()
+    lessons = page.locator("details.lessons a")
+    lessons.last.wait_for()
+    assert lessons.last.bounding_box()["y"] < 700
+    assert (lessons.count(), page.locator(".tooltip").count()) == (11, 0)
+    assert page.locator(".prev-next-area a").all_inner_texts() == ["Next\n\n01 The dot product"]
 
 
 def test_a_question_answers_only_after_the_choice_and_the_first_choice_stays(lesson):

@@ -1,5 +1,6 @@
 """The site's pages: every link inside leads somewhere, nothing comes from elsewhere, the lessons are whole."""
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -8,7 +9,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 from editions.site.source import only_serves_the_page, with_asides
+from editions.try_it.words import NO_CELLS
 from sdpa_helpers.classroom.course_map import FIRST
+from sdpa_helpers.course.in_page import IN_A_PAGE
+from sdpa_helpers.course.places import course_root
 from sdpa_helpers.course.registry import DOORS, LESSONS
 
 NOT_OURS = ("lite/lab/", "lite/doc/", "lite/build/", "lite/extensions/", "pyodide/", "_static/")
@@ -109,6 +113,22 @@ def test_an_exercise_in_a_page_speaks_of_no_cell_that_is_not_there(pages, site):
         )
         said = re.findall(r"[^.]{0,40}\bcells?\b.{0,20}", text)
         assert not [words for words in said if "cell of the notebook" not in words], name
+
+
+def test_the_short_of_a_lesson_speaks_of_no_cell_to_run(site):
+    """Each wording of a notebook that a page replaces stands in some notebook still."""
+    for lesson in (FIRST, *LESSONS):
+        page = (site / "lessons" / f"{lesson}.html").read_text("utf-8")
+        short = re.sub(
+            r"<(script|style|pre)\b.*?</\1>|<[^>]*>", "", page.split('id="the-long-way"')[0], flags=re.DOTALL
+        )
+        assert not re.search(r"Shift \+|\b[Rr]un the cell|cell (above|below)|both cells", short), lesson
+    told = "".join(path.read_text("utf-8") for path in course_root().glob("*/*.ipynb"))
+    assert not [
+        words
+        for words in {*NO_CELLS} - {*IN_A_PAGE}
+        if json.dumps(words, ensure_ascii=False)[1:-1] not in told
+    ]
 
 
 def test_what_goes_deeper_is_folded(pages):
