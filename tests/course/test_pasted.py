@@ -176,6 +176,20 @@ def test_pytorch_is_put_back_where_it_is_installed():
         lambda t, x: x.sum(dim=(0, 1)) + x.mean(-1, keepdim=True).amax(0),
         lambda t, x: t.tril(t.ones(3, 4)).bool().logical_not().float(),
         lambda t, x: t.bmm(x, x.mT).exp(),
+        lambda t, x: t.ones(3, 3, dtype=t.bool).tril(-1).logical_not().to(t.float64),
+        lambda t, x: t.full((2, 2), -3.0).pow(2).add(t.arange(2)).mul(0.5),
+        lambda t, x: t.nn.functional.normalize(x, dim=-1) + t.nn.functional.elu(x),
+        lambda t, x: t.cat(x.unbind(1), dim=-1) + t.logsumexp(x, -1)[:, :1],
+        lambda t, x: t.einsum("bid, bjd -> bij", [x, x]).div(t.tanh(x[..., :3]).norm(dim=-1, keepdim=True)),
+        lambda t, x: t.nn.functional.scaled_dot_product_attention(x, x, x[..., :2], is_causal=True),
+        lambda t, x: t.nn.functional.scaled_dot_product_attention(x, x, x, x @ x.mT, scale=2.0),
+        lambda t, x: t.nn.functional.scaled_dot_product_attention(x, x, x, x @ x.mT > 1e9),
+        lambda t, x: t.nn.functional.scaled_dot_product_attention(
+            x[None, :, :, None].expand(1, 2, 3, 5, 4),
+            x[None, :, :1, None],
+            x[None, :, :1, None],
+            enable_gqa=True,
+        ),
     ],
 )
 def test_it_computes_what_pytorch_does(compute):
