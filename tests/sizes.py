@@ -13,7 +13,7 @@ CEILINGS = {
     "exercises, pages": 13_470,
     "sdpa_helpers/attention": 7_700,
     "sdpa_helpers/bench": 1_300,
-    "sdpa_helpers/checking": 10_900,
+    "sdpa_helpers/checking": 10_920,
     "sdpa_helpers/classroom": 14_490,
     "sdpa_helpers/cli": 2_150,
     "sdpa_helpers/course": 9_150,

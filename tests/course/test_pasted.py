@@ -223,6 +223,8 @@ def test_the_function_that_stands_in_the_page_gets_both_of_its_names():
     card = named(PASTED).card
     assert "Diagnosis (no-scaling)</strong>: The scores are not scaled" in card
     assert "Diagnosis (finite-fill-on-an-empty-row)</strong>: With one finite number" in card
+    folded = card.partition("In use: a small trained head")[2]
+    assert all(f">{name}</th>" in folded for name in ("Hal milk", "Dee?", "tea", "water"))
 
 
 def test_a_softmax_of_pytorch_without_dim_takes_the_axis_that_pytorch_takes():

@@ -127,4 +127,4 @@ def _verdict(fit: Fit, result: Result, besides: str) -> ShownVerdict:
     return ShownVerdict(card, _quoted(f"{but} {about}".strip()), passed=result.passed, mistake=mistake)
 
 
-HEAD = "What a small trained head would do with it: it reads who drinks what, and is asked for one of them"
+HEAD = "In use: a small trained head reads a list of who drinks what, and is asked what one of them drinks"
