@@ -1,5 +1,7 @@
 """Cells without Jupyter, for a page: as much of its shell as the engine asks for, and the verdict that goes back."""
 
+import __future__
+
 import ast
 import linecache
 import traceback
@@ -85,9 +87,7 @@ def run_alone(source: str, ready: Mapping[str, Any]) -> tuple[dict[str, Any], st
     shell = Shell()
     shell.run(SETUP)
     shell.run("import math")
-    shell.user_ns |= {name.rpartition(".")[2]: module for name, module in ready.items()}
-    if "functional" in shell.user_ns:
-        shell.user_ns["F"] = shell.user_ns["functional"]
+    shell.user_ns |= ready
     return shell.user_ns, shell.run(source).problem
 
 
@@ -97,7 +97,9 @@ def _outcome(source: str, file: str, space: dict[str, Any], shows: bool) -> tupl
         tree = ast.parse(source, file)
         last = tree.body[-1] if shows and tree.body else None
         if not isinstance(last, ast.Expr):
-            exec(compile(tree, file, "exec"), space)
+            exec(
+                compile(tree, file, "exec", __future__.annotations.compiler_flag), space
+            )  # their names may be missing
             return "", ""
         exec(compile(ast.Module(tree.body[:-1], []), file, "exec"), space)
         value = eval(compile(ast.Expression(last.value), file, "eval"), space)
@@ -118,6 +120,9 @@ def _told(error: BaseException, file: str) -> str:
     """An error with the lines of the learner's cell that led to it, and no lines of ours."""
     theirs = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     lines = [f"line {frame.lineno}: {frame.line}" for frame in theirs[-5:]]
+    if isinstance(error, SyntaxError) and error.filename == file:  # Python's own words name the cell's file
+        told = f"{type(error).__name__}: {error.msg}"
+        return "\n".join([*lines, f"line {error.lineno}: {(error.text or '').strip()}", told])[:MOST_PRINTED]
     if isinstance(error, ModuleNotFoundError) and error.name:  # Pyodide's own words are for who builds a page
         lines.append(f"ModuleNotFoundError: no {error.name.partition('.')[0]} here: {NOT_IN_A_PAGE}")
     else:

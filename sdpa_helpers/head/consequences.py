@@ -14,6 +14,7 @@ from sdpa_helpers.checking.answers.printed import kept
 from sdpa_helpers.checking.answers.time_limit import observe_within
 from sdpa_helpers.checking.card.side_by_side import matrices_html
 from sdpa_helpers.head.learning import NEW, share_after_training, through_softmax
+from sdpa_helpers.head.model import looks_up
 from sdpa_helpers.head.stages import Stages, each_pair
 from sdpa_helpers.head.worlds import LISTS, WORLDS, Compared, World, first_wrong, share
 
@@ -126,7 +127,10 @@ def shown(one: Consequence) -> str:
         if pair.is_weights:
             rows = "Rows ask, columns are looked at"
         yours, ours = pair.yours, pair.ours
-        matrices = matrices_html(yours.round(2), ours.round(2)) or matrices_html(yours, ours)
+        called = tuple(pair.words), tuple(pair.words) if pair.is_weights else looks_up().drinks
+        matrices = matrices_html(yours.round(2), ours.round(2), *called) or matrices_html(
+            yours, ours, *called
+        )
         parts += [f"<p>{html.escape(asks)} {rows}; what differs is framed.</p>{matrices}"] if matrices else []
     return "".join(parts)
 

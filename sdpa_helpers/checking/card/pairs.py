@@ -37,6 +37,8 @@ class Grid:
     """Which matrix of an array with more axes, e.g. "[0, 1]"; "" for the whole."""
     rows: tuple[tuple[Cell, ...], ...]
     is_vector: bool = False
+    called: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """What its rows are called, and its columns."""
 
 
 @dataclass(frozen=True)

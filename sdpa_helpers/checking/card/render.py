@@ -6,7 +6,7 @@ What is wrong comes first, then one example that can be checked by hand, then th
 import html
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sdpa_helpers.checking.card import side_by_side, wording
 from sdpa_helpers.checking.card.highlight import code_html
@@ -150,12 +150,18 @@ def card(
     return framed("".join(parts), state)
 
 
-def practice_card(result: Result, small: Small | None, note: str) -> str:
-    """The same where no points are at stake: how many cases passed, and `note` in the place of what it is worth."""
-    state = wording.state_of(result, ())
+def practice_card(result: Result, small: Small | None, note: str, but: str = "") -> str:
+    """The same where no points are at stake: how many cases passed, and `note` in the place of what it is worth.
+
+    but: in the place of what is wrong, where nothing is but what this says.
+    """
+    state = "forbidden" if but else wording.state_of(result, ())
     what = f"{result.exercise.name}: {wording.how_many_passed(result)}"
-    parts = [heading(_MARK[state], what), f"<p class='about'>{_pips(result, state)}{code_spans(note)}</p>"]
-    parts.append(_findings(wording.findings(result)))
+    pips = f"<p class='about'>{_pips(result, state)}{code_spans(note)}</p>"
+    if but:
+        return framed(heading("≈", but) + pips + _cases(result), state)
+    parts = [heading(_MARK[state], what), pips]
+    parts.append(_findings([replace(finding, where="") for finding in wording.findings(result)]))
     parts += [_example(result, small)] if small is not None else []
     parts += [_first_case(result, is_told=bool(result.mistakes or small)), _cases(result)]
     return framed("".join(parts), state)

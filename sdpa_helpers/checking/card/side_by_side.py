@@ -130,10 +130,26 @@ def as_html(exercise: Exercise, small: Small) -> str:
     return call + "".join(map(_pair_html, shown)) + folded
 
 
-def matrices_html(yours: np.ndarray, ours: np.ndarray) -> str:
-    """Two arrays beside each other, what differs in a frame; "" where nothing differs visibly."""
+def matrices_html(yours: np.ndarray, ours: np.ndarray, *called: tuple[str, ...]) -> str:
+    """Two arrays beside each other, what differs in a frame; "" where nothing differs visibly.
+
+    called: the names of their rows, and of their columns.
+    """
+
+    def named(side: Side, title: str) -> Side:
+        """With these names, where it is a matrix."""
+        grids = (
+            tuple(replace(grid, called=(called[0], called[1])) for grid in side.grids)
+            if called
+            else side.grids
+        )
+        return replace(side, title=title, grids=grids)
+
     pairs = pairs_of(describe(yours), describe(ours))
-    return "".join(_pair_html(replace(pair, expected=replace(pair.expected, title="ours"))) for pair in pairs)
+    both = (
+        replace(p, yours=named(p.yours, p.yours.title), expected=named(p.expected, "ours")) for p in pairs
+    )
+    return "".join(map(_pair_html, both))
 
 
 MOST_ROWS = 3
@@ -186,8 +202,18 @@ def _table(grid: Grid, title: str) -> str:
     columns = len(grid.rows[0]) if grid.rows else 0
     told = f"{title}{grid.label and ' '}{grid.label}: {len(grid.rows)} rows of {columns}"
     told += f", wrong at {', '.join(wrong)}" if wrong else ""
-    rows = "".join(f"<tr style='background:none'>{''.join(map(_cell, row))}</tr>" for row in grid.rows)
-    return f"<table aria-label='{html.escape(told)}' style='{_TABLE}'><tbody>{rows}</tbody></table>"
+    names, above = grid.called
+    begins = [f"<th style='{_NAME}'>{html.escape(name)}</th>" for name in names] or [""] * len(grid.rows)
+    rows = "".join(
+        f"<tr style='background:none'>{name}{''.join(map(_cell, row))}</tr>"
+        for name, row in zip(begins, grid.rows, strict=False)
+    )
+    heads = "".join(f"<th style='{_NAME}'>{html.escape(name)}</th>" for name in ("", *above)) if above else ""
+    head = f"<thead><tr style='background:none'>{heads}</tr></thead>" if heads else ""
+    return f"<table aria-label='{html.escape(told)}' style='{_TABLE}'>{head}<tbody>{rows}</tbody></table>"
+
+
+_NAME = "text-align:right;padding:1px 6px;border:none;font-size:.9em"
 
 
 def _cell(cell: Cell) -> str:

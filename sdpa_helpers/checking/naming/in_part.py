@@ -67,7 +67,7 @@ def named_in_part(exercise: Exercise, asked: list[Tried], found: tuple[Clue, ...
     if len(best) != 1:
         return ()
     mistake = mistake_called(exercise, best[0], gives[best[0]], found)
-    return (replace(mistake, says=f"{_how_many(most, returned, failed)}: {mistake.says}{_rest(failed)}"),)
+    return (replace(mistake, says=f"{mistake.says} {_how_many(most, returned, failed)}.{_rest(failed)}"),)
 
 
 def _how_many(same: int, returned: list[Tried], failed: list[Tried]) -> str:

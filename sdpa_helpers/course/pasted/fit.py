@@ -14,19 +14,28 @@ from typing import Any
 
 import numpy as np
 
-from sdpa_helpers.checking.exercise import Exercise, stream
-from sdpa_helpers.checking.judging.judge import PUBLIC_SEED
+from sdpa_helpers.checking.exercise import Exercise
+from sdpa_helpers.course.pasted.layout import (
+    TRIED,
+    Way,
+    drawn,
+    furthest,
+    looks_one_way,
+    wants_matrices,
+    ways_of,
+)
+from sdpa_helpers.course.pasted.stand_ins import OBJECTS, kind_of, stand_in, taken_for, wanted_of_self
 from sdpa_helpers.course.pasted.torch_like import Tensor
+from sdpa_helpers.course.pasted.variants import output_alone, variant, with_cases
 from sdpa_helpers.course.registry import find
 
 _ROLES = {
-    "query": ("q", "query", "queries", "xq"),
-    "key": ("k", "key", "keys", "xk"),
-    "value": ("v", "value", "values", "xv"),
-    "mask": ("mask", "attn_mask", "attention_mask", "m", "bias", "key_padding_mask", "valid"),
+    "query": ("q", "query", "queries", "xq", "query_layer", "query_states", "q_states"),
+    "key": ("k", "key", "keys", "xk", "key_layer", "key_states", "k_states"),
+    "value": ("v", "value", "values", "xv", "value_layer", "value_states", "v_states"),
+    "mask": ("mask", "attn_mask", "attention_mask", "src_mask", "m", "attn_bias", "valid"),
     "scores": ("x", "scores", "score", "logits", "z", "s", "a", "inputs", "input", "e", "energy", "att"),
     "axis": ("axis", "dim"),
-    "width": ("d_k", "dk", "d", "head_dim", "d_head"),
 }
 _ROLE_OF = {name: role for role, names in _ROLES.items() for name in names}
 
@@ -71,7 +80,9 @@ def roles(function: Callable) -> dict[str, str]:
 
 def unknown(function: Callable) -> list[str]:
     """The parameters that it cannot do without, and of which the page knows no meaning."""
-    return [name for name in _required(function) if name not in roles(function).values()]
+    return [
+        name for name in _required(function) if name not in roles(function).values() and not kind_of(name)
+    ]
 
 
 def _required(function: Callable) -> list[str]:
@@ -93,126 +104,99 @@ def _as_if(function: Callable, answer: Callable) -> Callable:
     def called(*arguments: Any, **named: Any) -> Any:
         return answer(*arguments, **named)
 
-    called.__code__ = called.__code__.replace(co_filename=function.__code__.co_filename)
+    code = function.__code__
+    called.__code__ = called.__code__.replace(
+        co_filename=code.co_filename, co_firstlineno=code.co_firstlineno
+    )
     called.__wrapped__ = function  # type: ignore[attr-defined]
     return called
 
 
-def _fits(function: Callable, is_torch: bool) -> list[Fit]:
-    required = _required(function)
-    part = {role: name for role, name in roles(function).items() if role != "width" or name in required}
-    call = functools.partial(_called, function, is_torch)
-    if unknown(function):
-        part = {}
-    if {"query", "key", "value"} <= {*part}:
-        return list(_attention(call, part, part.get("mask") in required))
-    if {"query", "key"} <= {*part} and "width" not in part:
+def _fits(function: Callable, is_torch: bool) -> Iterator[Fit]:
+    part, others = roles(function), [name for name in _required(function) if kind_of(name)]
+    taken = taken_for(function, others)
+
+    def call(given: dict[str, Any]) -> Any:
+        """Its result, with what stands for its other arguments."""
+        stands = {name: stand_in(function, name, given.get(part.get("query", ""))) for name in others}
+        return _called(function, is_torch, {**stands, **given})
+
+    if unknown(function) or (OBJECTS & {*others} and wanted_of_self(function)):
+        yield from _by_name(function, is_torch)
+    elif {"query", "key", "value"} <= {*part}:
+        for fit in _attention(call, part, part.get("mask") in _required(function)):
+            yield replace(fit, says="; ".join(filter(None, (fit.says, *taken))))
+    elif {"query", "key"} <= {*part}:
         is_scaled = re.search(r"/|sqrt|\*\*", inspect.getsource(function)) is not None
         exercise = find("scaled_scores" if is_scaled else "attention_scores")
-        return [Fit(exercise, lambda Q, K: call({part["query"]: Q, part["key"]: K}))]
-    if {"scores", "mask"} <= {*part}:
-        return [
-            Fit(
-                find("masked_softmax"),
-                lambda s, m, c=c: call({part["scores"]: s, part["mask"]: c.given(m)}),
-                c.says,
-            )
-            for c in CONVENTIONS
-        ]
-    if "scores" in part:
-        name = "log_softmax" if "log" in function.__name__ else "softmax"
-        return [_softmax(find(name), call, part)]
-    try:
-        return [Fit(find(function.__name__), _as_it_is(function, is_torch))]
-    except LookupError:
-        return []
+        yield Fit(exercise, lambda Q, K: call({part["query"]: Q, part["key"]: K}))
+    elif {"scores", "mask"} <= {*part}:
+        for c in CONVENTIONS:
+            given = lambda s, m, c=c: call({part["scores"]: s, part["mask"]: c.given(m)})  # noqa: E731
+            yield Fit(find("masked_softmax"), given, c.says)
+    elif "scores" in part:
+        yield _softmax(find("log_softmax" if "log" in function.__name__ else "softmax"), call, part)
+    else:
+        yield from _by_name(function, is_torch)
+
+
+_NOT_BY_NAME = ("attention", "masked_softmax", "softmax", "attention_scores", "scaled_scores")
+"""Many functions are called so, and want other arguments than the course's."""
+
+
+def _by_name(function: Callable, is_torch: bool) -> Iterator[Fit]:
+    """As an answer to the exercise whose name it has, where it can be called like one."""
+    with contextlib.suppress(LookupError, TypeError):
+        exercise = find(function.__name__)
+        inspect.signature(function).bind(*inspect.signature(exercise.reference).parameters)
+        if exercise.name not in _NOT_BY_NAME:
+            yield Fit(exercise, _as_it_is(function, is_torch))
 
 
 def _attention(call: Callable, part: dict[str, str], needs_mask: bool) -> Iterator[Fit]:
-    """With a mask in each convention, else without; with its weights where it gives them, else the output alone."""
-
-    def given_to(Q: Any, K: Any, V: Any) -> dict[str, Any]:
-        """The matrices by the names that it has for them, and their width where it wants that."""
-        width = {part["width"]: Q.shape[-1]} if "width" in part else {}
-        return {part["query"]: Q, part["key"]: K, part["value"]: V} | width
+    """With a mask in each convention, else without; in each way in which it returns an output."""
 
     def answer(convention: Convention, Q: Any, K: Any, V: Any, mask: Any = None) -> Any:
         """Its result, with the mask as it wants masks."""
-        given = given_to(Q, K, V)
-        if mask is None and needs_mask:
-            mask = np.ones((Q.shape[-2], K.shape[-2]), bool)
+        given = {part["query"]: Q, part["key"]: K, part["value"]: V}
         if mask is not None:
             given[part["mask"]] = convention.given(np.asarray(mask))
         return call(given)
 
-    exercise = find("attention")
-    if "mask" not in part:
-        yield _as_returned(
-            _with_cases(exercise, lambda inputs: len(inputs) < 4 or inputs[3] is None),
-            lambda Q, K, V: call(given_to(Q, K, V)),
-            "without a mask",
-        )
-        return
-    for convention in CONVENTIONS:
-        yield _as_returned(exercise, functools.partial(answer, convention), convention.says)
+    for convention in CONVENTIONS if "mask" in part else (Convention("without a mask", np.asarray),):
+        function = functools.partial(answer, convention)
+        tried = ((sizes, ways_of(function, sizes, needs_mask)) for sizes in TRIED)
+        sizes, ways = next((one for one in tried if one[1]), (TRIED[0], [furthest(function, needs_mask)]))
+        for way in ways:
+            called = functools.partial(way.called, function)
+            looks = bool(way.parts) and looks_one_way(function, sizes, way)
+            if (looks or sizes.is_square) and wants_matrices(function, sizes, way):
+                way = replace(way, axes=2)
+            if looks:
+                says = "as causal self-attention, of which no position sees a later one"
+                yield _as_returned(variant("causal", sizes.one_width, way.axes == 2), called, way, says)
+            if sizes.is_square:
+                square = variant("square", sizes.one_width, way.axes == 2)
+                yield _as_returned(square, called, way, "with as many keys as queries")
+            else:
+                kind = "any" if "mask" in part else "no mask"
+                yield _as_returned(variant(kind, sizes.one_width), called, way, convention.says)
 
 
-def _as_returned(exercise: Exercise, function: Callable, says: str) -> Fit:
-    """Fitted to what it returns: (output, weights) in either order, or the output."""
-    probe = _probed(function)
-    if not isinstance(probe, tuple) or len(probe) != 2:
-        return Fit(_output_alone(exercise), function, f"{says}; its output alone")
-    weights_first = np.shape(probe[0])[-2:] == (3, 4) and np.shape(probe[1])[-2:] == (3, 2)
-    return Fit(exercise, _turned(function) if weights_first else function, says)
-
-
-def _with_cases(exercise: Exercise, holds: Callable[[tuple], bool]) -> Exercise:
-    """An exercise with those cases alone whose inputs are of a kind."""
-    drawn = ((case, case.make(stream(PUBLIC_SEED, exercise.name, case.name))) for case in exercise.cases)
-    return replace(exercise, cases=tuple(case for case, inputs in drawn if holds(inputs)), examples=())
-
-
-def _probed(function: Callable) -> Any:
-    """What it returns for a matrix each, or for those in as many batches as it needs."""
-    rng = np.random.default_rng(0)
-    for batch in ((), (2,), (2, 2)):
+def _as_returned(exercise: Exercise, called: Callable, way: Way, says: str) -> Fit:
+    """Fitted to what it returns: (output, weights), or the output."""
+    has_both = "weights" in way.parts
+    if not way.parts:
         with contextlib.suppress(Exception):  # the check says what it raises
-            return function(*(rng.normal(size=(*batch, *size)) for size in ((3, 5), (4, 5), (4, 2))))
-    return None
-
-
-def _turned(function: Callable) -> Callable:
-    return lambda *arguments: tuple(reversed(function(*arguments)))
-
-
-def _output_alone(exercise: Exercise) -> Exercise:
-    """The exercise for a function that returns the output, and no weights."""
-
-    def first(function: Callable) -> Callable:
-        """The same function, without the weights that it may return."""
-
-        @functools.wraps(function)
-        def alone(*arguments: Any, **named: Any) -> Any:
-            result = function(*arguments, **named)
-            return result[0] if isinstance(result, tuple) else result
-
-        return alone
-
-    return replace(
-        exercise,
-        reference=first(exercise.reference),
-        also_right=tuple(map(first, exercise.also_right)),
-        wrong=tuple(replace(wrong, function=first(wrong.function)) for wrong in exercise.wrong),
-        invariants=(),
-        mistakes=None,
-        examples=(),
-    )
+            has_both = len(called(*drawn(TRIED[0], way))) == 2
+    says = "; ".join(filter(None, (says, way.says, "" if has_both else "its output alone")))
+    return Fit(exercise if has_both else output_alone(exercise), called, says)
 
 
 def _softmax(exercise: Exercise, call: Callable, part: dict[str, str]) -> Fit:
     if "axis" in part:
         return Fit(exercise, lambda x, axis=-1: call({part["scores"]: x, part["axis"]: axis}))
-    last = _with_cases(exercise, lambda inputs: len(inputs) < 2 or inputs[1] in (-1, inputs[0].ndim - 1))
+    last = with_cases(exercise, lambda inputs: len(inputs) < 2 or inputs[1] in (-1, inputs[0].ndim - 1))
     return Fit(last, lambda x, axis=-1: call({part["scores"]: x}), "along the last axis")
 
 

@@ -1,8 +1,7 @@
 """As much of PyTorch as functions for attention use, on NumPy arrays: a browser has no PyTorch.
 
-Only what is read off the documentation of PyTorch 2: torch.Tensor's methods, torch's functions and
-torch.nn.functional's softmax; and einops' einsum. A name that is not here raises AttributeError, as a misspelt one
-would.
+Only what is read off the documentation of PyTorch 2: torch.Tensor's methods, torch's functions, some of
+torch.nn.functional; and einops' einsum. A name that is not here raises `NotHere`, which says that this page lacks it.
 """
 
 import contextlib
@@ -14,6 +13,21 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
+
+LACKS = "this page's small PyTorch has no"
+
+
+class NotHere(AttributeError):
+    """A name that PyTorch may have, and this page has not."""
+
+
+class SmallModule(ModuleType):
+    """A module that says what it lacks."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise (
+            AttributeError(name) if name.startswith("__") else NotHere(f"{LACKS} `{self.__name__}.{name}`")
+        )
 
 
 class Largest(NamedTuple):
@@ -29,6 +43,9 @@ class Tensor(np.ndarray):
     def __new__(cls, values: Any) -> "Tensor":
         """A view of an array, or an array of numbers."""
         return np.asarray(values).view(cls)
+
+    def __getattr__(self, name: str) -> Any:
+        raise (AttributeError(name) if name.startswith("__") else NotHere(f"{LACKS} `Tensor.{name}`"))
 
     @property
     def device(self) -> Any:
@@ -122,21 +139,13 @@ class Tensor(np.ndarray):
         """The product of matrices."""
         return self @ other
 
-    def exp(self) -> Any:
-        """exp of each number."""
-        return np.exp(self)
+    def to(self, *wanted: Any, dtype: Any = None, **_: Any) -> Any:
+        """Itself: there is one device, and one kind of number, but for masks."""
+        return self.bool() if np.bool_ in (dtype, *wanted) else self
 
-    def contiguous(self) -> Any:
-        """Itself: where numbers lie is not tried here."""
-        return self
-
-    def to(self, *_: Any, **__: Any) -> Any:
-        """Itself: there is one device, and one kind of number."""
-        return self
-
-    def logical_not(self) -> Any:
-        """True where it is 0."""
-        return np.logical_not(self)
+    def type(self, dtype: Any) -> Any:
+        """The same."""
+        return self.to(dtype)
 
     def float(self) -> Any:
         """As numbers: a mask becomes 0 and 1."""
@@ -144,11 +153,41 @@ class Tensor(np.ndarray):
 
     def bool(self) -> Any:
         """True where it is not 0."""
-        return self.astype(bool)
+        return self.astype(np.bool_)
+
+    def unbind(self, dim: int = 0) -> Any:
+        """Its parts along an axis."""
+        return tuple(map(Tensor, np.moveaxis(np.asarray(self), dim, 0)))
+
+    def norm(self, p: Any = 2, dim: Any = None, keepdim: Any = False) -> Any:
+        """The length of its vectors along an axis."""
+        return Tensor(np.linalg.norm(self, p, dim, keepdim))
+
+
+_ALONE = "exp sqrt tanh log logical_not isnan isinf nan_to_num square"
+_WITH_ANOTHER = {"add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "pow": "power"}
+_NOTHING = "contiguous clone detach type_as half double cpu"
+"""Where numbers lie is not tried here."""
+
+
+def _as_method(numpys: Any) -> Any:
+    return lambda *a: numpys(*a)
+
+
+for _name, _numpys in ({name: name for name in _ALONE.split()} | _WITH_ANOTHER).items():
+    setattr(Tensor, _name, _as_method(getattr(np, _numpys)))
+for _name in _NOTHING.split():
+    setattr(Tensor, _name, lambda self, *_: self)
 
 
 def einsum(*tensors_and_pattern: Any) -> Tensor:
-    """einops.einsum: tensors, then a pattern whose axes are words, `"... query d, ... key d -> ... query key"`."""
+    """einops.einsum: tensors, then a pattern whose axes are words, `"... query d, ... key d -> ... query key"`.
+
+    Pattern first: torch.einsum, whose tensors may be a list.
+    """
+    if isinstance(tensors_and_pattern[0], str):
+        pattern, *rest = tensors_and_pattern
+        return Tensor(np.einsum(pattern, *(rest[0] if isinstance(rest[0], list | tuple) else rest)))
     *tensors, pattern = tensors_and_pattern
     axes = dict.fromkeys(re.findall(r"\w+", pattern))
     letter = dict(zip(axes, string.ascii_letters, strict=False))
@@ -176,47 +215,90 @@ def _dropped(values: Any, *_: Any, **__: Any) -> Any:
     return values
 
 
+def attend(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """torch.nn.functional.scaled_dot_product_attention, without dropout; a row that sees nothing is zeros."""
+    if dropout_p:
+        raise ValueError(
+            f"dropout_p is {dropout_p}: this page tries what comes without dropout, so let it be 0"
+        )
+    if is_causal and attn_mask is not None:
+        raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
+    if enable_gqa:
+        key, value = (np.repeat(x, query.shape[-3] // x.shape[-3], -3) for x in (key, value))
+    scores = query @ np.swapaxes(key, -1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    mask = np.tri(*scores.shape[-2:], dtype=bool) if is_causal else attn_mask
+    if mask is not None:
+        mask = np.asarray(mask)
+        scores = scores + (np.where(mask, 0.0, -np.inf) if mask.dtype == bool else mask)
+    return Tensor(np.where(np.isneginf(scores).all(-1, keepdims=True), 0.0, softmax(scores, -1)) @ value)
+
+
+def _normalized(values: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
+    return values / np.maximum(values.norm(p, dim, True), eps)
+
+
 def _made(function: Any) -> Any:
-    return lambda *a, dtype=None, device=None, **k: Tensor(function(*a, **k))
+    def made(*a: Any, dtype: Any = None, device: Any = None, requires_grad: Any = None, **k: Any) -> Tensor:
+        return Tensor(function(*a, **k)).to(dtype)
+
+    return made
+
+
+_NAMES = f"{_ALONE} abs matmul ones_like zeros_like full_like where arange outer"
+"""Functions that NumPy has under the same name."""
+_OTHERS = {
+    "bmm": np.matmul,
+    "tensor": np.array,
+    "ones": lambda *shape: np.ones(_shape(shape)),
+    "zeros": lambda *shape: np.zeros(_shape(shape)),
+    "full": np.full,
+    "cat": lambda tensors, dim=0: np.concatenate(tensors, dim),
+    "stack": lambda tensors, dim=0: np.stack(tensors, dim),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "relu": lambda x: np.maximum(x, 0),
+    "repeat_interleave": lambda x, repeats, dim: np.repeat(x, repeats, dim),
+    "clamp": lambda x, min=None, max=None: np.clip(x, min, max),
+    "logsumexp": lambda x, dim, keepdim=False: np.logaddexp.reduce(x, dim, keepdims=keepdim),
+    "cumsum": lambda x, dim: np.cumsum(x, dim),
+}
+_METHODS = (
+    "tril triu transpose permute sum mean max unsqueeze reshape masked_fill bool unbind norm log_softmax amax"
+)
+
+
+def _as_function(name: str) -> Any:
+    return lambda x, *a, **k: getattr(x, name)(*a, **k)
 
 
 def modules() -> dict[str, ModuleType]:
     """ "torch", "torch.nn", "torch.nn.functional" and "einops", made anew."""
-    torch, nn, functional = (ModuleType(name) for name in ("torch", "torch.nn", "torch.nn.functional"))
-    functional.__dict__.update(softmax=_softmax_somewhere, dropout=_dropped)
-    functional.__dict__.update(log_softmax=lambda x, dim, **_: Tensor(x).log_softmax(dim))
+    torch, nn, functional = (SmallModule(name) for name in ("torch", "torch.nn", "torch.nn.functional"))
+    own = {name: _made(getattr(np, name)) for name in _NAMES.split()}
+    own |= {name: _made(function) for name, function in _OTHERS.items()}
+    own |= {name: _as_function(name) for name in _METHODS.split()}
+    torch.__dict__.update(
+        own, nn=nn, Tensor=Tensor, inf=np.inf, softmax=softmax, einsum=einsum, dropout=_dropped
+    )
+    torch.__dict__.update(no_grad=contextlib.nullcontext, finfo=np.finfo, pi=np.pi, long=int, bool=np.bool_)
+    torch.__dict__.update(dict.fromkeys(("float", "float32", "float64", "float16", "bfloat16"), float))
+    functional.__dict__.update(
+        softmax=_softmax_somewhere, dropout=_dropped, scaled_dot_product_attention=attend
+    )
+    functional.__dict__.update(normalize=_normalized, log_softmax=own["log_softmax"], relu=own["relu"])
+    functional.__dict__.update(elu=_made(lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0)))))
     nn.__dict__.update(functional=functional, Module=object, Dropout=lambda *_: _dropped)
     nn.__dict__.update(Softmax=lambda dim=None: lambda x: _softmax_somewhere(x, dim))
-    torch.__dict__.update(
-        nn=nn,
-        Tensor=Tensor,
-        inf=np.inf,
-        float32=float,
-        float64=float,
-        float16=float,
-        long=int,
-        softmax=softmax,
-    )
-    torch.__dict__["bool"] = bool
-    torch.tril = Tensor.tril  # type: ignore[attr-defined]
-    torch.triu = Tensor.triu  # type: ignore[attr-defined]
-    for name in ("exp", "sqrt", "log", "matmul", "einsum", "ones_like", "zeros_like", "abs"):
-        setattr(torch, name, _made(getattr(np, name)))
-    for name, numpys in (
-        ("bmm", np.matmul),
-        ("arange", np.arange),
-        ("tensor", np.array),
-        ("where", np.where),
-    ):
-        setattr(torch, name, _made(numpys))
-    torch.ones = _made(lambda *shape: np.ones(_shape(shape)))  # type: ignore[attr-defined]
-    torch.zeros = _made(lambda *shape: np.zeros(_shape(shape)))  # type: ignore[attr-defined]
-    torch.transpose = lambda x, a, b: x.transpose(a, b)  # type: ignore[attr-defined]
-    torch.sum = lambda x, dim=None, keepdim=False: x.sum(dim, keepdim)  # type: ignore[attr-defined]
-    torch.max = lambda x, dim=None, keepdim=False: x.max(dim, keepdim)  # type: ignore[attr-defined]
-    torch.no_grad = contextlib.nullcontext  # type: ignore[attr-defined]
-    einops = ModuleType("einops")
-    einops.einsum = einsum  # type: ignore[attr-defined]
+    einops = SmallModule("einops")
+    einops.__dict__.update(einsum=einsum)
     return {module.__name__: module for module in (torch, nn, functional, einops)}
 
 
