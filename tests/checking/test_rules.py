@@ -90,7 +90,8 @@ def test_every_prompt_ends_with_what_is_there():
     assert in_words(find("covariance_proof")) == "Nothing but NumPy is there when it's graded."
     assert in_words(MASK) == (
         "Write it in NumPy; nothing else is there when it's graded. "
-        "`np.tri`, `np.tril` and `np.triu` would be the answer: do without. Using them costs no points, but a grader's report says so."
+        "`np.tri`, `np.tril` and `np.triu` would be the answer: do without. Using them costs no points, but a grader's "
+        "report says so."
     )
 
 

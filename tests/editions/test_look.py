@@ -35,7 +35,7 @@ def page(browser, built_site, site_address):
 def test_light_or_dark_is_chosen_once_for_all_pages_before_anything_is_painted(page, site_address):
     page.goto(f"{site_address}/try/softmax.html")
     white = page.evaluate(PAPER)
-    for said in ("dark", "light", "as the system", "dark"):  # each press changes what is seen, but for the third
+    for said in ("dark", "light", "as the system", "dark"):
         page.locator("#theme").click()
         assert page.locator("#theme").get_attribute("aria-label") == f"Colors: {said}"
         assert (page.evaluate(PAPER) == white) == (said != "dark")

@@ -42,20 +42,31 @@ function drawHead(text) {
   says.className = `says ${answer === right ? "yes" : "no"}`;
 }
 
+/** There is one line to write here: its number among those above it says nothing. */
+function withoutNumbers(place) {
+  const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(/\bline \d+\b/g, "your line");
+}
+
 function drawVerdict({ card, text, mistake }) {
-  const shown = card ? drawn(card, "try/attention_scores.html") : Object.assign(document.createElement("pre"), { textContent: text });
+  const unread = /^(?:Syntax|Indentation)Error: (.*)$/m.exec(text);
+  const said = unread ? `Python can’t read your line: ${unread[1]}.` : text;
+  const shown = card ? drawn(card, "try/attention_scores.html") : Object.assign(document.createElement("pre"), { className: "sdpa-card", textContent: said });
   at("verdict").replaceChildren(shown);
+  withoutNumbers(at("verdict"));
   document.documentElement.dataset.mistake = mistake;
 }
 
 async function check(line, ask) {
   const request = { lesson: LESSON, name: NAME, answers: { [NAME]: `${defined}\n    ${line}` } };
   const verdict = await ask({ ask: "check", ...request });
+  say("The head is asked …");
   const head = await ask({ ask: "head", ...request });
   drawVerdict(verdict);
   drawHead(head.text);
   chosen.forEach((one) => { one.checked = false; });
   at("own").hidden = false;
+  at("own").scrollIntoView({ block: "nearest", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
 }
 
 async function run(event) {
