@@ -11,9 +11,9 @@ from sdpa_helpers.checking.code.edits import EditableAnswer, Edits, Pairs
 from sdpa_helpers.checking.exercise import Case, Exercise, WrongAnswer, stream
 from sdpa_helpers.checking.judging.judge import PUBLIC_SEED
 from sdpa_helpers.course.registry import find
-from sdpa_helpers.lessons.masking.exercises.attention_helpers import draw, large
 
 Around = Callable[[Callable], Callable]
+LOUD = "scores of ±1000 and ±200"
 
 
 @dataclass(frozen=True)
@@ -142,17 +142,18 @@ def _square_cases(one_width: bool) -> tuple[Case, ...]:
     """Without a mask."""
 
     def case(name: str, n: int, d_k: int, d_v: int, *batch: int) -> Case:
-        return Case(name, lambda rng: draw(rng, n, n, d_k, d_k if one_width else d_v, *batch))
+        widths = (d_k, d_k, d_k if one_width else d_v)
+        return Case(name, lambda rng: tuple(rng.normal(size=(*batch, n, d)) for d in widths))
 
     def levels(rng: np.random.Generator) -> tuple:
-        Q, K, V = large(rng)
+        Q, K, V, *_ = next(c.make(rng) for c in find("attention").cases if c.name == LOUD)
         return Q, K[..., :4, :], K[..., :4, :] if one_width else V[..., :4, :]
 
     return (
         case("five positions", 5, 6, 4),
         case("a batch", 4, 5, 3, 2),
         Case(
-            "scores of ±1000 and ±200",
+            LOUD,
             levels,
             says="Every row needs its own maximum: the rows lie far apart.",
         ),
