@@ -132,15 +132,15 @@ def says(result: dict) -> str:
     others = [
         sum(v[i] == LET for v in wrong) / sum(v[i] != NONE for v in wrong) for i in range(2, len(wrong[0]))
     ]
-    told, untold = (sum(v[0] == letter for v in people) for letter in (NAMED, REFUSED))
+    told, other, untold = (sum(v[0] == letter for v in people) for letter in (NAMED, MISNAMED, REFUSED))
     blind = sum(set(v[len(OURS) :]) <= {LET, NONE} for v in wrong)
     refused = sum(v[i] == REFUSED for v in of_kind(result, "right").values() for i in range(len(v)))
     return (
         f"Of {len(wrong):,} wrong answers to {len(result['verdicts'])} exercises our check lets {ours[0]} through, and "
         f"our grade, on other inputs, {ours[1]}. Of the {len(people)} that stand in no list of ours it names the "
-        f"mistake in {told}, and refuses {untold} without a name. Eight checks as public courses write them let "
-        f"between {min(others):.0%} and {max(others):.0%} through; {blind} answers pass all that there are for their "
-        f"exercise. The {len(of_kind(result, 'right'))} right answers are refused {refused} times. "
+        f"mistake in {told}, says another in {other}, and refuses {untold} without a name. "
+        f"Eight checks as public courses write them let between {min(others):.0%} and {max(others):.0%} through; "
+        f"{blind} answers pass all that there are for their exercise. The {len(of_kind(result, 'right'))} right answers are refused {refused} times. "
         "This is a game at home: all these answers were known to us before, so 0 says that nothing known gets through, "
         "not that nothing does."
     )

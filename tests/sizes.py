@@ -8,22 +8,22 @@ ENDINGS = (".py", ".js", ".mjs", ".css", ".md")
 ROOMS = ("sdpa_helpers/*", "editions", "benchmarks", "tests")
 CEILINGS = {
     "benchmarks": 2_550,
-    "editions": 9_160,
+    "editions": 9_270,
     "exercises, Python": 1_300,
-    "exercises, pages": 13_470,
+    "exercises, pages": 13_500,
     "sdpa_helpers/attention": 7_700,
     "sdpa_helpers/bench": 1_300,
     "sdpa_helpers/checking": 10_920,
     "sdpa_helpers/classroom": 14_490,
     "sdpa_helpers/cli": 2_150,
-    "sdpa_helpers/course": 9_150,
+    "sdpa_helpers/course": 9_100,
     "sdpa_helpers/desk": 2_100,
     "sdpa_helpers/grading": 3_450,
     "sdpa_helpers/head": 1_150,
     "sdpa_helpers/lessons": 21_200,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_250,
-    "tests": 49_850,
+    "tests": 49_980,
 }
 """No room grows past its ceiling: lower one when a room has shrunk, and raise it only with a reason in the commit."""
 LARGEST_PAGE = 350
