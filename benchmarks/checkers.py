@@ -140,7 +140,8 @@ def says(result: dict) -> str:
         f"our grade, on other inputs, {ours[1]}. Of the {len(people)} that stand in no list of ours it names the "
         f"mistake in {told}, says another in {other}, and refuses {untold} without a name. "
         f"Eight checks as public courses write them let between {min(others):.0%} and {max(others):.0%} through; "
-        f"{blind} answers pass all that there are for their exercise. The {len(of_kind(result, 'right'))} right answers are refused {refused} times. "
+        f"{blind} answers pass all that there are for their exercise. "
+        f"The {len(of_kind(result, 'right'))} right answers are refused {refused} times. "
         "This is a game at home: all these answers were known to us before, so 0 says that nothing known gets through, "
         "not that nothing does."
     )

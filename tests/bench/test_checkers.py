@@ -54,8 +54,9 @@ def test_the_first_paragraph_counts_what_is_let_through():
     made = {"verdicts": {"a": {kind: {"one": row} for kind, row in letters.items()}}}
     assert checkers.says(made).startswith(
         "Of 3 wrong answers to 1 exercises our check lets 1 through, and our grade, on other inputs, 1. Of the 2 that "
-        "stand in no list of ours it names the mistake in 0, says another in 0, and refuses 1 without a name. Eight checks as public "
-        "courses write them let between 50% and 67% through; 2 answers pass all that there are for their exercise. "
+        "stand in no list of ours it names the mistake in 0, says another in 0, and refuses 1 without a name. "
+        "Eight checks as public courses write them let between 50% and 67% through; "
+        "2 answers pass all that there are for their exercise. "
         "The 1 right answers are refused 1 times."
     )
 
