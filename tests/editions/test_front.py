@@ -63,7 +63,7 @@ def test_the_heads_answers_and_weights_are_those_of_the_trained_head(html):
         (says,) = re.findall(r'class="says (yes|no)">([^<]*)<', part)
         assert says == ("yes" if ran.answer == ran.right else "no", ran.answer or "no answer")
         weights = re.findall(r'class="weight">([^<]*)<', part)
-        assert weights == [f"{w:.2f}" for w in ran.yours[:5]] if ran.yours else ["–"] * 5
+        assert weights == [f"{w:.2f}" for w in ran.yours] if ran.yours else ["–"] * 6
         assert re.findall(r"<li><b>(\w+)</b> <span>(\w+)</span>", part) == [
             tuple(word.split()) for word in ran.words[:5]
         ]
