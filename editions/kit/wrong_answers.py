@@ -42,15 +42,15 @@ def likely_mistakes(lesson: str, most: int) -> list[Mistake]:
     Only those with a name of their own: that an answer is a list, or is rounded, can happen anywhere.
     """
     wrong = [entry for entry in entries() if entry.lesson == lesson and not entry.right]
-    found = [mistake for exercise in dict.fromkeys(e.exercise for e in wrong) for mistake in _in(exercise)]
+    found = [mistake for exercise in dict.fromkeys(e.exercise for e in wrong) for mistake in met_in(exercise)]
     found.sort(key=lambda m: -m.answers)
     first = {m.exercise: m for m in reversed(found)}
     leading = [m for m in found if first[m.exercise] is m]
     return [*leading, *(m for m in found if m not in leading)][:most]
 
 
-def _in(exercise: str) -> list[Mistake]:
-    """The mistakes of one exercise, the commonest first."""
+def met_in(exercise: str) -> list[Mistake]:
+    """The mistakes of one exercise with a name of their own, the commonest first."""
     said = _said(exercise)
     counted, of = how_often(exercise)
     known = [(name, count) for name, count in counted.items() if name not in GENERAL and name in said]

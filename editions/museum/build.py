@@ -3,19 +3,19 @@
 import html
 import re
 import shutil
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from docutils.nodes import make_id
 
+from editions.kit.wrong_answers import met_in
 from editions.look.pages import templates_in, write_look
 from editions.museum.exhibits import NOT_HERE, Exhibit, MuseumRoom, room_of
 from sdpa_helpers.course.registry import LESSONS, all_exercises, sheet_of
 
 HERE = Path(__file__).parent
-MOST_SHOWN = 5
-"""Lines of an exhibit at the way in."""
+MOST_SHOWN = 8
+"""Exhibits at the way in."""
 
 
 def build_museum(into: Path, lessons: Iterable[str] = LESSONS) -> None:
@@ -31,27 +31,24 @@ def build_museum(into: Path, lessons: Iterable[str] = LESSONS) -> None:
         for room in those:
             text = pages.get_template("room.html").render(room=room)
             (into / f"{room.name}.html").write_text(light(text), encoding="utf-8")
-    count = sum(len(room.exhibits) for _, _, those in rooms for room in those)
-    lived = [one.worlds for _, _, those in rooms for room in those for one in room.exhibits if one.worlds]
-    unseen = sum(all(world.survives for world in worlds) for worlds in lived)
-    quiet = unnoticed([room for _, _, those in rooms for room in those])
-    told = {"rooms": rooms, "count": count, "lived": len(lived), "unseen": unseen, "quiet": quiet}
+    shown = [room for _, _, those in rooms for room in those]
+    lived = [one.worlds for room in shown for one in room.exhibits if one.worlds]
+    told = {
+        "rooms": rooms,
+        "count": sum(len(room.exhibits) for room in shown),
+        "lived": len(lived),
+        "found": sum(worlds[0].survives for worlds in lived),
+        "unseen": sum(all(world.survives for world in worlds) for worlds in lived),
+        "famous": famous(shown),
+    }
     (into / "index.html").write_text(pages.get_template("index.html").render(told), encoding="utf-8")
 
 
-def unnoticed(rooms: Sequence[MuseumRoom]) -> list[tuple[MuseumRoom, Exhibit]]:
-    """Of each room the mistake of a few lines that people made most, and that no world shows.
-
-    One that many exercises share, such as rounding, isn't shown: it says nothing of its own.
-    """
-    shared = Counter(one.name for room in rooms for one in room.exhibits)
-    found = []
-    for room in rooms:
-        those = [one for one in room.exhibits if one.answers and shared[one.name] <= 2]
-        those = [one for one in those if one.worlds and all(world.survives for world in one.worlds)]
-        those = [one for one in those if 0 < len(one.lines) <= MOST_SHOWN]
-        found += [(room, max(those, key=lambda one: one.answers))] if those else []
-    return found
+def famous(rooms: Sequence[MuseumRoom]) -> tuple[MuseumRoom, list[Exhibit]]:
+    """The room with most collected answers, attention's in the whole museum, and what most of them do wrong."""
+    room = max(rooms, key=lambda one: one.collected)
+    by_name = {one.name: one for one in room.exhibits}
+    return room, [by_name[one.name] for one in met_in(room.name)[:MOST_SHOWN]]
 
 
 def rooms_of(lesson: str) -> list[MuseumRoom]:

@@ -73,6 +73,29 @@ def test_words_find_mistakes_by_name_sentence_and_code(browser, built_site, site
     page.context.close()
 
 
+def test_the_way_in_shows_what_is_met_most_and_one_field_finds_the_rest(
+    browser, built_site, site_address, softmax
+):
+    built_site("mistakes", "search")
+    page = open_page(browser, site_address)
+    page.goto(f"{site_address}/mistakes/index.html")
+    links = [link.get_attribute("href") for link in page.locator("#famous h3 a").all()]
+    met = [one.answers for link in links for one in softmax.exhibits if link == f"softmax.html#{one.name}"]
+    assert len(met) == len(links) == 8
+    assert met[0] == max(one.answers for one in softmax.exhibits)
+    assert met == sorted(met, reverse=True)
+    assert page.locator("details[open]").count() == page.locator(".names li:visible").count() == 0
+    page.locator("#words").fill("keepdims")
+    assert page.locator(".names li:visible").count() > 1
+    assert not page.locator("#famous").is_visible()
+    page.get_by_role("button", name="Search the whole course").click()
+    page.wait_for_url("**/search.html?q=keepdims")
+    page.goto(f"{site_address}/mistakes/index.html#03_softmax")
+    page.locator("details[open] .names").first.wait_for()
+    assert page.log.refused == page.log.thrown == []
+    page.context.close()
+
+
 def test_what_is_pasted_in_the_page_gets_its_name_and_a_link(browser, built_site, site_address):
     built_site("pyodide", "try")
     page = open_page(browser, site_address)

@@ -1,6 +1,6 @@
 // Finding a mistake by words of its name, its sentence and its code: what does not hold them all goes out of sight.
 const all = [...document.querySelectorAll(".exhibit, .names li")].map((place) => [place, `${place.title} ${place.textContent}`.toLowerCase()]);
-const field = document.querySelector("#words");
+const field = document.querySelector("#words"), lists = document.querySelector("#all");
 
 function show() {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -20,7 +20,9 @@ function show() {
     lesson.toggleAttribute("data-away", !some);
     lesson.open = (words.length > 0 && !!some) || lesson.id === location.hash.slice(1);
   }
+  document.querySelector("#famous")?.toggleAttribute("data-away", words.length > 0);
   document.querySelector("#found").textContent = words.length ? `${left} of ${all.length}` : "";
+  if (words.length && lists && Math.abs(lists.getBoundingClientRect().top) > innerHeight / 2) lists.scrollIntoView();
 }
 
 if (field) {
