@@ -21,6 +21,17 @@ SCREENS = {"laptop": (1280, 800), "phone": (390, 844)}
 IN_SIGHT = """() => Object.fromEntries("h1,.what,.go,#line,#run,.asks,.count,.card .head".split(",").map(what => {
     const seen = [...document.querySelectorAll(what)].filter(e => e.checkVisibility());
     return [what, seen.length === 1 ? seen[0].getBoundingClientRect().bottom : Infinity]; }))"""
+IS_IN_SIGHT = (
+    "e => { const { top, bottom } = e.getBoundingClientRect(); return top >= 46 && bottom <= innerHeight; }"
+)
+WATCH = """() => { window.silent = 0; window.widths = new Set(); (function look() {
+    const shown = [...document.querySelectorAll("#line, #form button")].filter(e => e.checkVisibility());
+    window.widths.add(shown.map(e => e.offsetWidth).join());
+    window.silent += document.querySelector("#run").disabled && !document.querySelector("#status").textContent;
+    requestAnimationFrame(look); })(); }"""
+"""Each frame: how wide the field and its button are, and whether nothing is said while something runs."""
+LONGEST = 2_229
+"""Pixels of the page on a phone 390 wide: it explains more than it did, and got no longer."""
 LAST_RADIO = "() => [...document.querySelectorAll('[name=known]')].at(-1).getBoundingClientRect().bottom"
 
 
@@ -64,8 +75,8 @@ def test_the_heads_answers_and_weights_are_those_of_the_trained_head(html):
         assert says == ("yes" if ran.answer == ran.right else "no", ran.answer or "no answer")
         weights = re.findall(r'class="weight">([^<]*)<', part)
         assert weights == [f"{w:.2f}" for w in ran.yours] if ran.yours else ["–"] * 6
-        assert re.findall(r"<li><b>(\w+)</b> <span>(\w+)</span>", part) == [
-            tuple(word.split()) for word in ran.words[:5]
+        assert re.findall(r"<li><b>(\S+)</b> <span>(\w*)</span>", part) == [
+            (*word.split(), "")[:2] for word in ran.words
         ]
         answers.append(ran.answer)
     assert answers[0] == answers[1] == "tea"  # a wrong line that nobody would notice
@@ -165,6 +176,29 @@ def test_a_line_of_ones_own_gets_its_name_and_the_heads_answer(browser, built_si
     assert opened.locator(".known:visible").count() == 1
     opened.locator("[name=known][value='1']").check()
     assert opened.locator(".known:visible").get_attribute("data-known") == "1"
+    assert opened.log.refused == opened.log.thrown == []
+    opened.context.close()
+
+
+def test_on_a_phone_stop_stands_where_run_stood_a_status_stays_and_the_answer_comes_into_sight(
+    browser, built_site, site_address
+):
+    built_site("pages", "pyodide", "try")
+    opened = open_page(browser, site_address, width=390, height=664, reduced_motion="reduce")
+    opened.set_default_timeout(120_000)
+    opened.goto(f"{site_address}/index.html")
+    assert opened.evaluate("() => document.documentElement.scrollHeight") <= LONGEST
+    opened.evaluate(WATCH)
+    for line, said in (("return q @ k / 2", "Look at"), ("return (q @ k", "The bracket ( is never closed.")):
+        opened.evaluate("() => scrollTo(0, 0)")
+        opened.locator("#line").fill(line)
+        opened.locator("#run").click()
+        opened.locator("#verdict .sdpa-card", has_text=said).wait_for()
+        opened.locator("#run").wait_for()
+        assert opened.locator("#own .says").evaluate(IS_IN_SIGHT)
+        assert opened.locator("#verdict .head").evaluate(IS_IN_SIGHT)
+        assert not re.search(r"line \d|<your", opened.locator("#verdict").inner_text())
+    assert opened.evaluate("() => [window.widths.size, window.silent]") == [1, 0]
     assert opened.log.refused == opened.log.thrown == []
     opened.context.close()
 

@@ -42,17 +42,32 @@ function drawHead(text) {
   says.className = `says ${answer === right ? "yes" : "no"}`;
 }
 
-/** There is one line to write here: its number among those above it says nothing. */
+const UNREAD = "<div class='sdpa-card sdpa-failed'><p class='head'><strong><span class='sign'><span class='tick'>✗</span></span> <span></span></strong></p><p></p></div>";
+const IN_WORDS = [ // Python's words → a sentence on the line
+  [/^'(.)' was never closed$/, "The bracket $1 is never closed"],
+  [/^unmatched '(.)'$/, "The bracket $1 closes nothing"],
+  [/^unterminated string literal.*/, "A text is never closed: its second quotation mark is missing"],
+  [/^expected an indented block.*/, "Nothing that Python could run stands in it"],
+  [/^invalid syntax$/, "A word or a sign is misspelled, missing, or one too many"],
+];
+
+/** The card of a line that Python can't begin with. */
+function unread(text) {
+  const card = drawn(UNREAD, ""), error = /^(?:Syntax|Indentation)Error: (.*)$/m.exec(text);
+  const said = error ? `${IN_WORDS.reduce((told, [theirs, ours]) => told.replace(theirs, ours), error[1])}.` : text;
+  card.querySelector(".head span + span").textContent = error ? "Python can’t read your line" : "Your line didn’t run";
+  card.querySelector("p:last-child").textContent = said;
+  return card;
+}
+
+/** There is one line to write here, Python's third: its number says nothing. */
 function withoutNumbers(place) {
   const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(/\bline \d+\b/g, "your line");
+  while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(/\bline (\d+)\b/g, (_, n) => n === "3" ? "your line" : "the line above it");
 }
 
 function drawVerdict({ card, text, mistake }) {
-  const unread = /^(?:Syntax|Indentation)Error: (.*)$/m.exec(text);
-  const said = unread ? `Python can’t read your line: ${unread[1]}.` : text;
-  const shown = card ? drawn(card, "try/attention_scores.html") : Object.assign(document.createElement("pre"), { className: "sdpa-card", textContent: said });
-  at("verdict").replaceChildren(shown);
+  at("verdict").replaceChildren(card ? drawn(card, "try/attention_scores.html") : unread(text));
   withoutNumbers(at("verdict"));
   document.documentElement.dataset.mistake = mistake;
 }
