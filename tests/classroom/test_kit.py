@@ -128,7 +128,7 @@ def test_a_day_that_is_too_short_is_refused(monkeypatch, tmp_path):
 def test_a_lesson_in_class_takes_its_short_its_long_way_and_two_minutes_a_question(course):
     head = (course / "notebooks" / "03_softmax.ipynb").read_text(encoding="utf-8")
     (short,) = re.findall(r"\*\*(\d+) minutes\*\*", head)
-    (long_way,) = re.findall(r"way: (\d+) more", head)
+    (long_way,) = re.findall(r"About (\d+) minutes, an estimate", head)
     asked = len(words_of("03_softmax").questions)
     assert minutes_in_class("03_softmax") == int(short) + int(long_way) + 2 * asked
     assert short_minutes("03_softmax") == int(short)

@@ -104,8 +104,7 @@ class Tensor(np.ndarray):
 
     def log_softmax(self, dim: int, **_: Any) -> Any:
         """Its logarithm."""
-        shifted = self - _largest(self, dim)
-        return Tensor(shifted - np.log(np.exp(shifted).sum(dim, keepdims=True)))
+        return Tensor(self - np.logaddexp.reduce(np.asarray(self), dim, keepdims=True))
 
     def amax(self, dim: Any = None, keepdim: bool = False) -> Any:
         """The largest number along an axis."""
@@ -234,7 +233,8 @@ def attend(
         raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
     if enable_gqa:
         key, value = (np.repeat(x, query.shape[-3] // x.shape[-3], -3) for x in (key, value))
-    scores = query @ np.swapaxes(key, -1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    scores = scale * np.einsum("...qd,...kd->...qk", query, key)
     mask = np.tri(*scores.shape[-2:], dtype=bool) if is_causal else attn_mask
     if mask is not None:
         mask = np.asarray(mask)
