@@ -10,7 +10,7 @@ READY := $(VENV)/.with-$(EXTRAS)
 # and tests/lean stands in for a package that takes each of them a second to import.
 LEAN := $(CURDIR)/tests/lean$(if $(PYTHONPATH),:$(PYTHONPATH))
 test: $(READY)  ## run every test: the package, the grader, every notebook
-	@env -u PYTHONDONTWRITEBYTECODE PYTHONPATH=$(LEAN) $(BIN)/python -m pytest --nbval --nbval-current-env -n 3 --dist loadfile --no-loadscope-reorder
+	@env -u PYTHONDONTWRITEBYTECODE PYTHONPATH=$(LEAN) $(BIN)/python -m pytest --nbval --nbval-current-env -n 2 --dist loadfile --no-loadscope-reorder
 
 nightly: $(READY)  ## the long searches, which `make test` has short ones of
 	@set -e; env -u PYTHONDONTWRITEBYTECODE PYTHONPATH=$(LEAN) $(BIN)/python -m pytest -m nightly tests; \
