@@ -41,6 +41,7 @@ NOT_WANTED = [
     *("DestroyProfileOnBrowserClose", "HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay"),
     *("MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch"),
     "ThirdPartyStoragePartitioning",
+    "SpareRendererForSitePerProcess",  # a process that waits for a page that never comes, for each of ours
 ]
 """Features of Chromium."""
 
@@ -50,6 +51,7 @@ FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
+    "--font-render-hinting=none",  # letters look the same in a Chromium with and without windows
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",

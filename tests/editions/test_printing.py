@@ -50,8 +50,10 @@ def test_what_is_folded_on_a_screen_is_marked_and_nothing_needs_a_script(sheet):
 
 @pytest.fixture(scope="module")
 def printed(sheet, needs_program, in_a_thread, tmp_path_factory):
-    needs_program("chromium", "chromium-browser", "google-chrome")
     from editions.printing.build import build_print
+    from editions.programs import CHROMIUM
+
+    needs_program(*CHROMIUM)
 
     folder = tmp_path_factory.mktemp("print")
     return {
