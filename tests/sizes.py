@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[1]
 ENDINGS = (".py", ".js", ".mjs", ".css", ".md")
 ROOMS = ("sdpa_helpers/*", "editions", "benchmarks", "tests")
 CEILINGS = {
-    "benchmarks": 2_550,
+    "benchmarks": 2_490,
     "editions": 9_290,
     "exercises, Python": 1_300,
     "exercises, pages": 13_500,
@@ -23,11 +23,13 @@ CEILINGS = {
     "sdpa_helpers/lessons": 21_200,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_250,
-    "tests": 50_040,
+    "tests": 50_130,
 }
 """No room grows past its ceiling: lower one when a room has shrunk, and raise it only with a reason in the commit."""
 LARGEST_PAGE = 350
 """Lines of an exercise's page."""
+LARGEST_MODULE = 400
+"""Lines of a module of Python."""
 
 
 def sizes() -> dict[str, int]:
@@ -46,6 +48,12 @@ def _room(path: Path) -> str:
     if "exercises" in parts and parts[0] == "sdpa_helpers":
         return "exercises, pages" if path.suffix == ".md" else "exercises, Python"
     return "/".join(parts[:2]) if parts[0] == "sdpa_helpers" else parts[0]
+
+
+def modules() -> dict[str, int]:
+    """Module → its lines, of all rooms."""
+    found = [path for pattern in ROOMS for room in ROOT.glob(pattern) for path in room.rglob("*.py")]
+    return {path.relative_to(ROOT).as_posix(): len(path.read_bytes().splitlines()) for path in found}
 
 
 def pages() -> dict[str, int]:

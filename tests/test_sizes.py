@@ -1,6 +1,6 @@
 """The house does not grow by itself."""
 
-from tests.sizes import CEILINGS, LARGEST_PAGE, pages, sizes
+from tests.sizes import CEILINGS, LARGEST_MODULE, LARGEST_PAGE, modules, pages, sizes
 
 
 def test_no_room_is_larger_than_its_ceiling():
@@ -12,3 +12,7 @@ def test_no_room_is_larger_than_its_ceiling():
 
 def test_a_page_of_an_exercise_can_be_read_in_one_go():
     assert {name: lines for name, lines in pages().items() if lines > LARGEST_PAGE} == {}
+
+
+def test_a_module_is_about_one_thing():
+    assert {name: lines for name, lines in modules().items() if lines > LARGEST_MODULE} == {}

@@ -64,7 +64,6 @@ def test_who_joins_later_has_it_at_once(server):
 
 @pytest.mark.usefixtures("alone")
 def test_nobody_waits_for_a_room_that_is_away(server, monkeypatch):
-    """What a line costs is measured in benchmarks/attempts.py."""
     joined.join_room(f"127.0.0.1:{server.server_port}")
     asked_in, post = set(), joined._post
 

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from sdpa_helpers.desk.deciding import Done
+
 SOFTMAX = "# exercise: softmax\ndef softmax(x):\n    return NotImplemented"
 WORDS = "<!-- exercise: why_scale -->\n*Write your answer here.*"
 
@@ -68,3 +70,21 @@ def edit(path: Path, change: Any) -> None:
 def sources(path: Path) -> list[str]:
     """What its cells say."""
     return ["".join(cell["source"]) for cell in json.loads(path.read_text())["cells"]]
+
+
+def run(path: Path) -> None:
+    """Run its cells, as far as the file shows that."""
+    edit(path, lambda cells: cells[-1].update(execution_count=1, outputs=[{"output_type": "stream"}]))
+
+
+def annotate(path: Path) -> None:
+    """A learner's note."""
+    edit(path, lambda cells: cells[0]["source"].append("\n\nmy note"))
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def done(steps) -> dict[str, Done]:
+    return {step.copy.name: step.done for step in steps}

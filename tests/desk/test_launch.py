@@ -21,8 +21,7 @@ from sdpa_helpers.desk.laying import lay
 from sdpa_helpers.desk.trusting import is_trusted
 from tests.environments import path_with
 
-from .course_folder import edit, make_course
-from .test_laying import annotate, new_version
+from .course_folder import annotate, edit, make_course, new_version
 
 
 @pytest.fixture

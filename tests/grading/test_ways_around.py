@@ -20,7 +20,8 @@ from sdpa_helpers.grading.result import GradedNotebook
 from sdpa_helpers.grading.run import Outcome, run
 from sdpa_helpers.sandbox import start
 from sdpa_helpers.sandbox.limits import Limits
-from tests.grading.ways_around import ANYWHERE, END_OTHERWISE, HONEST, LIBRARIES, MEDDLING, NOTHING, Way
+from tests.grading.ways_around import END_OTHERWISE, HONEST, LIBRARIES, NOTHING, Way
+from tests.grading.ways_that_run import ANYWHERE, MEDDLING
 from tests.nightly import at_night
 from tests.sandbox.conftest import usable
 
