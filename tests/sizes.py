@@ -10,10 +10,10 @@ CEILINGS = {
     "benchmarks": 2_490,
     "editions": 9_290,
     "exercises, Python": 1_300,
-    "exercises, pages": 13_500,
+    "exercises, pages": 13_510,
     "sdpa_helpers/attention": 7_700,
     "sdpa_helpers/bench": 1_300,
-    "sdpa_helpers/checking": 10_920,
+    "sdpa_helpers/checking": 10_960,
     "sdpa_helpers/classroom": 14_490,
     "sdpa_helpers/cli": 2_150,
     "sdpa_helpers/course": 9_100,
@@ -23,7 +23,7 @@ CEILINGS = {
     "sdpa_helpers/lessons": 21_200,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_250,
-    "tests": 50_130,
+    "tests": 50_150,
 }
 """No room grows past its ceiling: lower one when a room has shrunk, and raise it only with a reason in the commit."""
 LARGEST_PAGE = 350

@@ -210,6 +210,8 @@ class Exercise:
     """What stands in the answer cell where that is more than a stub: code with a bug in it, or places to fill in."""
     ladder: bool = field(default=False, compare=False)
     """In an edition without its answer: whether a ladder leads to it where the answer is."""
+    remade: Callable[..., Inputs] | None = field(default=None, compare=False)
+    """Makes of any inputs those that belong together, where some follow from others: O and LSE from Q, K and V."""
     whole: bool = field(default=False, compare=False)
     """Whether it earns its points only where every case passes, as code does that is to be mended."""
 

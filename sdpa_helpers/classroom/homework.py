@@ -26,7 +26,7 @@ from sdpa_helpers.course.registry import HERE, LESSONS, all_exercises, exercises
 
 WITHHELD_HINT = "This hint is as good as the answer: your instructor has kept it."
 
-_ANSWERS = ("wrong", "also_right", "mistakes", "spared")
+_ANSWERS = ("wrong", "also_right", "mistakes", "spared", "remade")
 """Fields of an exercise that are not in the edition."""
 _WRITTEN = (
     *("name", "lesson", "title", "prompt", "difficulty", "minutes", "reference", "cases", "hints"),

@@ -339,3 +339,22 @@ def test_no_example_of_what_no_numbers_show():
     result = try_out(asked, changes)
     assert result.mistake == "changes-its-input"
     assert example_of(result, changes) is None
+
+
+def test_what_follows_from_other_inputs_follows_from_them_in_the_example_too():
+    def made(rng):
+        x = rng.normal(size=(6, 3))
+        return x, x.sum(axis=-1)
+
+    def wrong(x, total):
+        return x + total[..., None]
+
+    def parts(x, total):
+        return x - total[..., None]
+
+    asked = exercise(parts, made, remade=lambda x, total: (x, x.sum(axis=-1)))
+    small = example_of(try_out(asked, wrong), wrong)
+    assert small is not None
+    x, total = small.inputs
+    assert numbers_in(small.inputs) < 10
+    np.testing.assert_allclose(total, x.sum(axis=-1))

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sdpa_helpers.checking.answers.carried import pack_inputs, unpack_inputs
-from sdpa_helpers.checking.answers.observe import Answer, observe
+from sdpa_helpers.checking.answers.observe import Answer, observe, quiet
 from sdpa_helpers.checking.diagnose import Result
 from sdpa_helpers.checking.exercise import Exercise, Inputs
 from sdpa_helpers.checking.helping.simpler import (
@@ -62,6 +62,8 @@ class Small:
     """What the learner's function returned, or how it failed."""
 
 
+Step = Callable[[Exercise, Inputs], Iterator[Inputs]]
+"""What proposes simpler inputs."""
 Call = Callable[[Callable, Inputs], Answer]
 """How the learner's function is called, e.g. with a limit on its time."""
 
@@ -177,6 +179,8 @@ class Search:
 
     def _shrunk(self, small: Small) -> Small:
         natures = {i: nature_of(v) for i, v in enumerate(small.inputs) if isinstance(v, np.ndarray)}
+        if self.exercise.remade:
+            natures = {}  # what follows from other inputs has the nature that it gets
         limits = set(limits_of(small.inputs))
         axes = _fewest_axes(self.exercise)
 
@@ -184,17 +188,32 @@ class Search:
             arrays = [(i, v) for i, v in enumerate(inputs) if isinstance(v, np.ndarray)]
             if not {(i, j) for i, j in limits if i < len(inputs)} <= set(limits_of(inputs)):
                 return False
-            return all(natures[i].fits(v) and v.ndim >= axes[i] for i, v in arrays)
+            return all((i not in natures or natures[i].fits(v)) and v.ndim >= axes[i] for i, v in arrays)
+
+        def proposals(step: Step, inputs: Inputs) -> Iterator[Inputs]:
+            return self._that_belong_together(filter(fits, step(self.exercise, inputs)), inputs)
 
         for _ in range(2):
             before = small
             for step in _STEPS:
-                small = self._as_far_as_it_goes(
-                    small, lambda inputs, step=step: filter(fits, step(self.exercise, inputs))
-                )
+                small = self._as_far_as_it_goes(small, lambda inputs, step=step: proposals(step, inputs))
             if small is before:
                 break
         return small
+
+    def _that_belong_together(self, proposed: Iterable[Inputs], before: Inputs) -> Iterator[Inputs]:
+        """What is proposed; where some inputs follow from others, with those anew."""
+        remade = self.exercise.remade
+        if remade is None:
+            yield from proposed
+            return
+        packed = pack_inputs(before)
+        for inputs in proposed:
+            whole = before
+            with quiet(), contextlib.suppress(Exception):  # shapes that don't fit: no inputs of this exercise
+                whole = remade(*inputs)
+            if pack_inputs(whole) != packed:  # a step that is undone would be taken for ever
+                yield whole
 
     def _as_far_as_it_goes(self, small: Small, step: Callable[[Inputs], Iterator[Inputs]]) -> Small:
         """Take the first proposal that still fails, and go on from there."""
@@ -247,7 +266,7 @@ def _shorter(exercise: Exercise, inputs: Inputs) -> Iterator[Inputs]:
         yield from (cut for effort in range(2) for cut in with_shorter_axes(inputs, 2, 1, effort))
 
 
-_STEPS: tuple[Callable[[Exercise, Inputs], Iterator[Inputs]], ...] = (
+_STEPS: tuple[Step, ...] = (
     _without_the_last_argument,
     lambda exercise, inputs: without_the_first_axis(inputs),
     _shorter,

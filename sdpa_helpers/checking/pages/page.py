@@ -1,7 +1,7 @@
 """Read an exercise from its page: Markdown with a head, a prompt, and headings for all that a check needs.
 
 A page has, in this order: a head between `---` (name, lesson, order, section, difficulty, minutes, allows, ready,
-uses), the title and the prompt, then `## Answer`, `## Hints`, `## Cases`, `## Always true`, `## Right too`,
+uses, remade), the title and the prompt, then `## Answer`, `## Hints`, `## Cases`, `## Always true`, `## Right too`,
 `## Mistakes`, `## May live` (mutants, with the reason) and `## Helpers`. Code in it sees NumPy, what `exercise` offers
 to draw inputs, the functions of `## Helpers`, and what `uses` names: everything in a file beside the page, the answer
 of another page (`softmax`, or `softmax/softmax` from another lesson's folder).
@@ -153,6 +153,7 @@ class _Page:
             ready=self.text.names("ready"),
             mistakes=pairs if pairs.listed else None,
             spared=tuple(self._spared()),
+            remade=self._eval(self.text.line_of("remade:"), head["remade"]) if "remade" in head else None,
         )
 
     def _number(self, name: str, most: int) -> int:

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-HEAD = ("name", "lesson", "order", "section", "difficulty", "minutes", "allows", "ready", "uses", "mends")
+HEAD = (
+    *("name", "lesson", "order", "section", "difficulty", "minutes"),
+    *("allows", "ready", "uses", "mends", "remade"),
+)
 NEEDED = ("name", "lesson", "difficulty", "minutes")
 HEADINGS = (
     *("Answer", "Hints", "Cases", "Always true", "Right too", "Mistakes", "May live", "Helpers"),
