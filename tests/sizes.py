@@ -14,16 +14,16 @@ CEILINGS = {
     "sdpa_helpers/attention": 7_700,
     "sdpa_helpers/bench": 1_300,
     "sdpa_helpers/checking": 10_960,
-    "sdpa_helpers/classroom": 14_490,
+    "sdpa_helpers/classroom": 14_520,
     "sdpa_helpers/cli": 2_150,
     "sdpa_helpers/course": 9_100,
-    "sdpa_helpers/desk": 2_100,
-    "sdpa_helpers/grading": 3_450,
-    "sdpa_helpers/head": 1_150,
+    "sdpa_helpers/desk": 2_150,
+    "sdpa_helpers/grading": 3_460,
+    "sdpa_helpers/head": 1_210,
     "sdpa_helpers/lessons": 21_200,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_250,
-    "tests": 50_150,
+    "tests": 50_280,
 }
 """No room grows past its ceiling: lower one when a room has shrunk, and raise it only with a reason in the commit."""
 LARGEST_PAGE = 350
