@@ -33,6 +33,9 @@ KEPT_MB = 250
 
 _GROWTH = 100 << 20
 
+_STOPS_WITHIN = 1.0
+"""Seconds: it takes a millisecond, unless the process waits for a disk."""
+
 MAX_RESULT = 16 << 20
 """Bytes of one result; those of the largest notebooks are far below."""
 
@@ -243,7 +246,7 @@ class Worker:
             return
         started: Iterable[psutil.Process] = ()
         with contextlib.suppress(psutil.Error):
-            started = psutil.Process(self.process.pid).children(recursive=True)
+            started = _stopped(psutil.Process(self.process.pid)).children(recursive=True)
         self.process.kill()
         for process in started:
             with contextlib.suppress(psutil.Error):
@@ -260,3 +263,12 @@ class Worker:
         self.process.join()
         self.process.close()
         self.task, self.gone = None, True
+
+
+def _stopped(process: psutil.Process) -> psutil.Process:
+    """The process, standing still: what it was about to start it has started, and nothing comes after that."""
+    process.suspend()
+    end = time.monotonic() + _STOPS_WITHIN
+    while process.status() not in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE) and time.monotonic() < end:
+        time.sleep(0.001)
+    return process

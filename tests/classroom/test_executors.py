@@ -281,7 +281,7 @@ def hard_to_grade(submission: Submission, settings: Settings) -> Attempt:
     """Instead of `attempt`: what the student's name says."""
     match submission.student:
         case "endless":
-            subprocess.Popen(["sleep", "100"]).wait()
+            subprocess.Popen(SLEEPER).wait()
         case "greedy":
             bytearray((worker_process.ROOM_MB + 200) << 20)  # what is freed meanwhile is not enough
         case "deadly":
@@ -294,6 +294,12 @@ def hard_to_grade(submission: Submission, settings: Settings) -> Attempt:
 
 
 HOARD: list[bytes] = []
+SLEEPER = ["sleep", f"100.{os.getpid()}"]
+
+
+def sleepers() -> list[int]:
+    """Those of this test that still sleep: whoever has started them, init has them now."""
+    return [one.pid for one in psutil.process_iter(["cmdline"]) if one.info["cmdline"] == SLEEPER]
 
 
 def test_a_worker_that_has_grown_is_replaced(monkeypatch):
@@ -308,7 +314,7 @@ def test_a_worker_that_has_grown_is_replaced(monkeypatch):
 
 def test_whatever_becomes_of_a_worker_costs_the_one_that_it_had(monkeypatch):
     begin = worker_process.Worker.begin
-    before = psutil.Process().children(recursive=True)  # such as the fork server of lesson 09's tests
+    before = psutil.Process().children()  # such as the fork server of lesson 09's tests
 
     def begin_soon_overdue(worker, submission, settings, margin):
         begin(
@@ -337,4 +343,20 @@ def test_whatever_becomes_of_a_worker_costs_the_one_that_it_had(monkeypatch):
     }
     assert "deadline" in results["endless"].reason
     assert "memory" in results["greedy"].reason
-    assert set(psutil.Process().children(recursive=True)) <= set(before)
+    assert set(psutil.Process().children()) <= set(before)
+    assert sleepers() == []
+
+
+def test_what_a_worker_was_about_to_start_when_it_was_ended_ends_too(monkeypatch):
+    begin, tries = worker_process.Worker.begin, iter(range(25))
+
+    def begin_soon_overdue(worker, submission, settings, margin):
+        begin(worker, submission, settings, next(tries) / 5000 - settings.limits.wall_seconds)
+
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    monkeypatch.setattr(worker_process, "attempt", hard_to_grade)
+    monkeypatch.setattr(worker_process.Worker, "begin", begin_soon_overdue)
+    many = [Submission("endless", NAME, None)]
+    for _ in range(25):
+        assert [done.slow for done in grade_all(many, Settings("s"), Processes(1))] == [True]
+    assert sleepers() == []
