@@ -4,6 +4,7 @@ import { outline } from "./outline.js";
 
 const ID = "sdpa-course";
 const ROOM_FOR_A_SIDE_BAR = 760; // px of the window
+const SETTLES = 5000; // ms in which the host may still move a notebook that is seen
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24"><g class="jp-icon3" fill="#616161">
 <path d="M4 4h5a3 3 0 0 1 3 3 3 3 0 0 1 3-3h5a1 1 0 0 1 1 1v13a1 1 0 0 1-1 1h-5.500a2 2 0 0 0-2 1.500h-1a2 2 0 0 0-2-1.500H4a1 1 0 0 1-1-1V5a1 1 0 0 1 1-1zm1 2v11h4.500c.6 0 1.100.1 1.500.300V7.500A1.500 1.500 0 0 0 9.500 6zm9.500 0A1.500 1.500 0 0 0 13 7.500v9.800c.4-.2.9-.3 1.500-.3H19V6z"/></g></svg>`;
 
@@ -93,8 +94,21 @@ async function showFirst({ app, labShell, tracker }, course, widget) {
   else app.shell.activateById(widget.id);
   if (!labShell) widget.onAfterHide = () => localStorage.setItem(key, "hidden");
   await panel.revealed;
-  await frameIn(() => panel.node.checkVisibility()); // Notebook 7 reveals it before it is seen, and what is not takes no keys
-  panel.activate(); // the keys stay the notebook's
+  await keepKeys(panel, widget, tracker);
+}
+
+/** The keys stay the notebook's. Notebook 7 reveals it before it is seen, and what is not takes none; what the host
+ *  still moves takes them from it, to nobody or to the side bar. Whoever uses one or the mouse decides for themselves. */
+async function keepKeys(panel, widget, tracker) {
+  let used = false;
+  const use = () => { used = true; };
+  for (const act of ["keydown", "pointerdown"]) window.addEventListener(act, use, { once: true, capture: true });
+  const strayed = () => [document.body, null].includes(document.activeElement) || widget.node.contains(document.activeElement);
+  for (let end = Infinity; !used && !panel.isDisposed && performance.now() < end; await new Promise(requestAnimationFrame)) {
+    if (tracker.currentWidget !== panel || !panel.node.checkVisibility({ visibilityProperty: true })) continue;
+    end = Math.min(end, performance.now() + SETTLES);
+    if (strayed()) panel.activate();
+  }
 }
 
 /** Bring an exercise of an open notebook into view, its answer cell active. */
