@@ -202,6 +202,7 @@ def test_reset_gives_the_stub_back_and_keeps_the_answer(desk):
 
 
 def test_after_a_check_that_finds_something_the_cursor_is_in_the_answer(desk):
+    """Also of who went straight to the exercise: the first cell, which imports `check`, is run for them."""
     page = desk.page
     content = "jupyterapp.shell.currentWidget.content"
     active = f"{content}.activeCell.model.sharedModel.getSource()"
@@ -211,13 +212,14 @@ def test_after_a_check_that_finds_something_the_cursor_is_in_the_answer(desk):
         f"source => {content}.activeCell.model.sharedModel.setSource(source)",
         "# exercise: dot_product\ndef dot_product(q, k):\n    return q * k\n",
     )
-    setup = page.evaluate(f"{content}.widgets.findIndex(cell => cell.model.type === 'code')")
-    for number in (setup, answer):
-        desk.run_cell(number)
+    first = f"{content}.widgets.find(cell => cell.model.type === 'code').model.executionCount"
+    assert page.evaluate(first) is None  # so that `check` has no meaning yet
+    desk.run_cell(answer)
     check = f"{content}.widgets.findIndex((cell, i) => i > {answer} && cell.model.type === 'code')"
     page.evaluate(f"() => {{ {content}.activeCellIndex = {check} }}")
     desk.command("notebook:run-cell-and-select-next")
     page.wait_for_selector(".sdpa-card.sdpa-failed")
+    assert page.evaluate(first)
     page.wait_for_function(f"{active}.startsWith('# exercise: dot_product\\n')")
     assert page.evaluate(f"{content}.mode") == "edit"
     page.wait_for_timeout(300)  # what it scrolls away has gone by then; what it shows may take longer

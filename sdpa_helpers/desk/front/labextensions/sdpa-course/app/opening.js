@@ -144,3 +144,16 @@ export function backToTheAnswer({ content }, cell) {
   content.activeCellIndex = answer;
   content.mode = "edit";
 }
+
+const again = new WeakSet(); // cells that run once more
+
+/** Who goes straight to an exercise, or comes back to a new kernel, has not run the first cell: `check` has no meaning
+ *  yet. The first cell runs now, and then theirs again. */
+export async function runFirstCellToo({ content, sessionContext }, cell, error, { runCells }) {
+  const [, name] = error?.errorName === "NameError" && error.errorValue.match(/^name '(\w+)'/) || [];
+  const first = content.widgets.find(one => one.model.type === "code");
+  const imports = first?.model.sharedModel.getSource().match(/^(import|from) .*/gm)?.join("\n") ?? "";
+  if (!name || cell === first || again.has(cell) || !new RegExp(`\\b${name}\\b`).test(imports)) return;
+  again.add(cell);
+  await runCells(content, [first, cell], sessionContext).finally(() => again.delete(cell));
+}

@@ -2,7 +2,7 @@
 // Where the server has no desk, or its folder is no course, nothing is added and nothing asked.
 
 import { Course } from "./course.js";
-import { backToTheAnswer, beginAtCode, followHeadings, followLinks, keepOutputInView, openPair, unfoldWhatRuns } from "./opening.js";
+import { backToTheAnswer, beginAtCode, followHeadings, followLinks, keepOutputInView, openPair, runFirstCellToo, unfoldWhatRuns } from "./opening.js";
 import { sideBar } from "./sidebar.js";
 import { addReset, addResetButtons } from "./reset.js";
 import { nameTab } from "./tabs.js";
@@ -43,13 +43,14 @@ function start(host) {
 function followRuns({ tracker, packages: { notebook: { NotebookActions } } }, course) {
   const marked = (cell, runs) => cell.toggleClass("sdpa-runs", runs);
   NotebookActions.executionScheduled.connect((_, { cell }) => marked(cell, true));
-  NotebookActions.executed.connect((_, { notebook, cell }) => {
+  NotebookActions.executed.connect((_, { notebook, cell, error }) => {
     marked(cell, false);
     const panel = tracker.find(one => one.content === notebook);
     if (!panel || !course.owns(panel.context.path)) return;
     keepOutputInView(panel, cell);
     backToTheAnswer(panel, cell);
     unfoldWhatRuns(panel, cell, NotebookActions);
+    runFirstCellToo(panel, cell, error, NotebookActions);
   });
 }
 
