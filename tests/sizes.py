@@ -8,7 +8,7 @@ ENDINGS = (".py", ".js", ".mjs", ".css", ".md")
 ROOMS = ("sdpa_helpers/*", "editions", "benchmarks", "tests")
 CEILINGS = {
     "benchmarks": 2_490,
-    "editions": 9_290,
+    "editions": 9_050,
     "exercises, Python": 1_300,
     "exercises, pages": 13_510,
     "sdpa_helpers/attention": 7_700,
@@ -20,7 +20,7 @@ CEILINGS = {
     "sdpa_helpers/desk": 2_150,
     "sdpa_helpers/grading": 3_460,
     "sdpa_helpers/head": 1_210,
-    "sdpa_helpers/lessons": 21_200,
+    "sdpa_helpers/lessons": 21_430,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_250,
     "tests": 50_280,

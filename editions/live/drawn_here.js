@@ -1,10 +1,10 @@
 // Panels whose pictures Python draws, in a page without Python: where the mathematics is small, the page draws them by
 // itself, in the place of the kernel's model. Where it is not, the still says where it moves.
 
-/* global mount, make, drawMask, drawWayBack */
-/* exported upgradePanels */
+/* global mount, make */
+/* exported upgradePanels, drawers */
 
-const drawers = { masking: drawMask, gradients: drawWayBack };
+const drawers = {}; // a lesson's script adds its own
 
 /** In the place of a model in the kernel: it answers each position of the controls with a picture. */
 function drawingModel(start, draw) {

@@ -214,13 +214,16 @@ class Panel:
             "key": f"{self.name}-{hashlib.sha256(whole.encode()).hexdigest()[:8]}",
         }
 
+    def added(self) -> list[Path]:
+        """The scripts of its controls."""
+        return list(dict.fromkeys(control.file for control in self.controls.values() if control.file))
+
     def widget(self) -> "DrawnModel":
         """The living panel as an anywidget: for JupyterLab it is made by itself when the panel is shown."""
         # Imported when the first panel is shown: anywidget takes its time.
         from sdpa_helpers.show.panels_model import DrawnModel
 
-        added = dict.fromkeys(control.file for control in self.controls.values() if control.file)
-        self.models.append(DrawnModel(module(*added, DRAWN), self.given(), self._picture))
+        self.models.append(DrawnModel(module(*self.added(), DRAWN), self.given(), self._picture))
         return self.models[-1]
 
     def _picture(self, indices: Mapping[str, int]) -> dict[str, str]:
@@ -238,6 +241,15 @@ class Panel:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         self.widget()
         return {"text/plain": repr(self), "text/html": self.html()}
+
+
+@dataclass(frozen=True)
+class WithoutPython:
+    """A panel that a script draws by itself where there is no Python: `without_python.js` in its lesson's folder."""
+
+    panel: Panel
+    data: Mapping[str, Any]
+    """What the script is given, beside the positions of the controls: as JSON takes it."""
 
 
 class PagePanel:

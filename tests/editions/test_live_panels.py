@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from editions.live import scripts
-from sdpa_helpers.lessons import gradients, masking
 
 RUN = """
 const asked = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const drawers = { masking: drawMask, gradients: drawWayBack };
-console.log(JSON.stringify(asked.map(([name, at]) => drawers[name](LIVE_GIVEN[name].data, at))));
+console.log(JSON.stringify(asked.map(([name, at]) => drawers[name](given[name], at))));
 """
 
 
@@ -22,10 +20,11 @@ def drawn(needs_program):
     """Pictures by the page's own script for these positions of a panel."""
 
     def draw(asked):
-        data = json.dumps(scripts.given(), ensure_ascii=False)
-        files = (scripts.HERE / name for name in ("canvas.js", "mask.js", "way_back.js"))
-        source = f"const LIVE_GIVEN = {data};\n" + "\n".join(file.read_text() for file in files) + RUN
-        node = [needs_program("node"), "-e", source]
+        here = scripts.drawn_here()
+        given = json.dumps({name: one.data for name, one in here.items()}, ensure_ascii=False)
+        files = (scripts.HERE / "canvas.js", *(scripts.LESSONS / name / "without_python.js" for name in here))
+        parts = [f"const drawers = {{}}, given = {given};", *(file.read_text() for file in files), RUN]
+        node = [needs_program("node"), "-e", "\n".join(parts)]
         ran = subprocess.run(node, input=json.dumps(asked), capture_output=True, text=True, check=True)
         return json.loads(ran.stdout)
 
@@ -49,11 +48,8 @@ def rounded(svg):
 
 def test_every_picture_is_that_of_python(drawn):
     rng = np.random.default_rng(5)
-    scores, arrived = scripts.KEYS @ scripts.QUERY / np.sqrt(3), scripts.VALUES @ scripts.UPSTREAM
-    panels = {
-        "masking": masking.paint_mask(scripts.PAINTED),
-        "gradients": gradients.explore_way_back(scripts.ROW, scores, arrived),
-    }
+    panels = {name: one.panel for name, one in scripts.drawn_here().items()}
+    assert list(panels) == ["gradients", "masking"]
     asked = [(name, at) for name, panel in panels.items() for at in positions(panel, rng, 25)]
     for (name, at), here in zip(asked, drawn(asked), strict=True):
         there = panels[name].draw(panels[name].values(at))
@@ -61,18 +57,12 @@ def test_every_picture_is_that_of_python(drawn):
         assert rounded(here["svg"]) == rounded(there.svg), (name, at)
 
 
-def test_lesson_04s_still_has_the_numbers_that_the_panel_begins_with(course):
-    cells = json.loads((course / "notebooks/04_gradients.ipynb").read_text())["cells"]
-    (cell,) = (cell for cell in cells if cell["id"] == "explore-way-back")
-    still = "".join(cell["outputs"][0]["data"]["text/html"])
-    panel = scripts.given()["gradients"]
-    assert f'data-key="{panel["panel"]["key"]}"' in still, (
-        "the key is made from the picture that it begins with"
-    )
-
-
-def test_lesson_05s_panel_is_over_the_words_of_its_cell(course):
-    cells = json.loads((course / "notebooks/05_masking.ipynb").read_text())["cells"]
-    (cell,) = (cell for cell in cells if cell["id"] == "paint-mask")
-    panel = scripts.given()["masking"]["panel"]
-    assert f'data-key="{panel["key"]}"' in "".join(cell["outputs"][0]["data"]["text/html"])
+@pytest.mark.parametrize(
+    ("lesson", "cell"), [("04_gradients", "explore-way-back"), ("05_masking", "paint-mask")]
+)
+def test_a_lessons_still_is_of_what_the_panel_begins_with(course, lesson, cell):
+    cells = json.loads((course / f"notebooks/{lesson}.ipynb").read_text())["cells"]
+    (shown,) = (one for one in cells if one["id"] == cell)
+    still = "".join(shown["outputs"][0]["data"]["text/html"])
+    key = scripts.drawn_here()[lesson.partition("_")[2]].panel.given()["key"]
+    assert f'data-key="{key}"' in still, "the key is made from the picture that it begins with"

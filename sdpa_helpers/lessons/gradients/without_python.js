@@ -1,8 +1,7 @@
 // Lesson 04's panel without Python: a gradient on its way back through softmax, and what the diagonal makes of it.
-// The mathematics and the picture of `lessons/gradients/widget.py`; a test compares both.
+// The mathematics and the picture of `widget.py`; a test compares both.
 
-/* global canvasOf, clip */
-/* exported drawWayBack */
+/* global canvasOf, clip, drawers */
 
 const BACK = { wide: 536, top: 80, row: 34, cell: 62, score: 108, weight: 166, bar: 172, matrix: 226, lower: 92, column: 152, steepest: 0.25 };
 const sumOf = numbers => numbers.reduce((sum, x) => sum + x, 0), sizeOf = numbers => Math.max(0, ...numbers.map(Math.abs));
@@ -112,3 +111,5 @@ function drawWayBack({ words, rows, gradients, factors, steps, shares }, at) {
   canvas.text(wide, bottom + 51, `bars end at ±${briefly(reach)} for dA, at ±${briefly(reach / 2)} for the two others`, { anchor: "end", size: 12 });
   return canvas.finish("A gradient on its way back through softmax", wayBackInWords(found));
 }
+
+drawers.gradients = drawWayBack;

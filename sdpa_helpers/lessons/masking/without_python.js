@@ -1,8 +1,7 @@
 // Lesson 05's panel without Python: who knows of whom when several layers are stacked.
-// The mathematics and the picture of `lessons/masking/widget.py`; a test compares both.
+// The mathematics and the picture of `widget.py`; a test compares both.
 
-/* global canvasOf */
-/* exported drawMask */
+/* global canvasOf, drawers */
 
 const NEVER = -1, REACHED = { width: 470, left: 62, top: 74, cell: 44 };
 const pairsOf = n => [...Array(n * n).keys()].map(cell => [Math.floor(cell / n), cell % n]);
@@ -95,3 +94,5 @@ function drawMask({ words, shares }, at) {
   canvas.text(0, bottom + 46, "blue with “!”: a leak, it knows of a later token", { size: 13 });
   return canvas.finish("Who knows of whom over layers", maskInWords(words, mask, needed, leaking));
 }
+
+drawers.masking = drawMask;
