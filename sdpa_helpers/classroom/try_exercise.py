@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
+from sdpa_helpers.checking.answers.printed import kept
 from sdpa_helpers.checking.authors.survivors import hunt
 from sdpa_helpers.checking.diagnose import try_out
 from sdpa_helpers.checking.exercise import EXAMPLE, Exercise, stream
@@ -83,7 +84,8 @@ def _named(exercise: Exercise, page: PageText | None) -> Iterator[str]:
 def _as_written(exercise: Exercise) -> Iterator[str]:
     """What is made of the answers that people wrote, where some lie beside the page."""
     try:
-        told = [(answer, try_out(exercise, function_of(answer))) for answer in answers_to(exercise)]
+        with kept(0):  # what they print is no word of ours
+            told = [(answer, try_out(exercise, function_of(answer))) for answer in answers_to(exercise)]
     except ValueError as error:
         yield f"✗ {error}"
         return

@@ -137,13 +137,14 @@ def test_survivors_are_printed_once_and_can_be_copied_below_may_live(page, tmp_p
 
 def test_answers_that_lie_beside_it_are_tried_too(sdpa, page):
     beside = page.with_name("halfway.answers.txt")
-    right = "=== right | by products | own\ndef halfway(x, y):\n    return x * 0.5 + y * 0.5\n"
+    right = "=== right | by products | own\ndef halfway(x, y):\n    print('XY')\n    return 0.5 * (x + y)\n"
     beside.write_text(f"{right}=== wrong: not-halved | sum | own\ndef halfway(x, y):\n    return y + x\n")
     status, said = sdpa("try", page.name)
     assert (
         status,
         "2 answers that people wrote: 1 of them are wrong, and 1 of these named truly." in said,
-    ) == (0, True)
+        "XY" in said,
+    ) == (0, True, False)
     beside.write_text(right.replace("0.5", "0.6"))
     status, said = sdpa("try", page.name)
     assert (status, "✗ 'by products' is right, and fails a case" in said) == (1, True)
