@@ -31,6 +31,8 @@ LETTERS, TEXTS = 21, 50
 ALPHABET = " ABCDEFGHIJKLacdeijklmnorstuvwy"
 SHOWN, ASKED = "Ben milk Lea tea", 12
 """The text that a card shows, and the place of the space behind "Lea": what comes next?"""
+OTHERS = "KimwsodauAnocwat"
+"""Letters to put in their places, each another one."""
 
 CELL = "padding:2px 4px;text-align:center;min-width:1.4em"
 
@@ -51,11 +53,18 @@ class LetterRun(Shown):
     """With the right mask."""
     trouble: str = ""
     """What came in the place of an answer."""
+    peeks: bool = False
+    """Whether a letter that comes later changes what the one that asks gets."""
+    overlooks: str = ""
+    """What it may see and doesn't."""
+    as_ours: bool = True
+    """Whether it gets the numbers that it gets with our mask and ours for the rest."""
 
     @property
     def passed(self) -> bool:
-        """Whether it neither cheats nor overlooks what it may see."""
-        return self.there == self.writing == self.honest
+        """Whether it neither cheats nor overlooks what it may see, and computes what ours does."""
+        seen = not self.peeks and not self.overlooks and self.as_ours
+        return seen and self.there == self.writing == self.honest
 
     def text(self) -> str:
         """Three lines and the weights."""
@@ -82,7 +91,7 @@ class LetterRun(Shown):
         right = SHOWN[ASKED + 1]
         if self.passed:
             return f"{asks} → {self.answer}: an honest guess; it was {right}"
-        came = "right, it peeked" if self.there > self.writing else "right"
+        came = "right, it peeked" if self.peeks else "right"
         came = came if self.answer == right else f"wrong, it was {right}"
         return f"{asks} → {self.answer or 'no letter'}: {came}"
 
@@ -96,13 +105,20 @@ class LetterRun(Shown):
             f"In finished texts it gets {percent(self.there)} of 1,000 letters right. "
             f"When it writes, and the next letter isn't there yet: {percent(self.writing)}."
         )
-        if self.there > self.writing:
-            return counted, "It cheats: a letter that asks can see the answer."
+        if self.peeks:
+            return (
+                counted,
+                "It cheats: change a letter that comes later, and what the one that asks gets changes.",
+            )
         if self.passed:
             return counted, "Honest: the same both ways. It can only guess, and that's what it will do."
+        ours = f"with our mask it gets {percent(self.honest)}"
+        if self.overlooks:
+            return counted, f"It doesn't cheat, but {self.overlooks} is hidden: {ours}."
         return (
             counted,
-            f"It doesn't cheat, but something of the past is hidden: with our mask it gets {percent(self.honest)}.",
+            f"It sees what it may and nothing else, but its numbers aren't ours: {ours}. So it isn't the mask; "
+            "look at the scores and at softmax.",
         )
 
 
@@ -116,13 +132,21 @@ def run_letters(stages: Stages) -> LetterRun:
     trouble = trouble_of(answer, v.shape, place)
     with kept(0):
         counted = None if trouble else observe_within(lambda: np.array(shares(stages)), (), SECONDS).array
+        seen = None if trouble else observe_within(lambda: moved(stages), (), SECONDS).array
     if trouble or answer.array is None:
         return LetterRun(rows, "", float("nan"), float("nan"), _honest(), trouble)
     there, writing = (float("nan"),) * 2 if counted is None else map(float, counted)
+    may, ours = _may_see()
+    sees = may if seen is None else seen
+    hidden = np.flatnonzero(may & ~sees)
+    own = "its own letter" if list(hidden) == [ASKED] else "something of the past"
+    same = np.allclose(answer.array[ASKED], ours, rtol=1e-3, atol=1e-6)
     letter = int(said(answer.array)[ASKED])
     if weights.shape == (len(SHOWN),) * 2:
         rows["yours" if rows else "weights"] = tuple(map(float, weights[ASKED]))
-    return LetterRun(rows, ALPHABET[letter] if letter >= 0 else "", there, writing, _honest())
+    says, peeks = ALPHABET[letter] if letter >= 0 else "", bool((sees & ~may).any())
+    overlooks = own if hidden.size else ""
+    return LetterRun(rows, says, there, writing, _honest(), "", peeks, overlooks, same)
 
 
 def draw(rng: np.random.Generator, count: int) -> np.ndarray:
@@ -156,6 +180,23 @@ def shares(stages: Stages) -> tuple[float, float]:
     return float(there / asked), float(writing / asked)
 
 
+def moved(stages: Stages) -> np.ndarray:
+    """For each letter of the text that is shown: whether ASKED gets something else where that is what it looks for.
+
+    Its key is so much like the query that whoever may see it sees nothing else, with any scale.
+    """
+    (q, k, v), (_, _, votes) = project(_numbers(SHOWN)), project(_numbers(OTHERS))
+    found = []
+    with np.errstate(all="ignore"):
+        before = stages(q, k, v, None)[0][ASKED]
+        for j in range(len(SHOWN)):
+            keys, values = k.copy(), v.copy()
+            keys[j], values[j] = q[ASKED] * 200 / (q[ASKED] @ q[ASKED]), votes[j]
+            after = stages(q, keys, values, None)[0][ASKED]
+            found.append(not np.allclose(before, after, rtol=1e-9, atol=1e-9, equal_nan=True))
+    return np.array(found)
+
+
 def said(out: np.ndarray) -> np.ndarray:
     """The letter with the most votes, in each row; −1 where there is none."""
     clear = np.isfinite(out).all(-1) & ((out == out.max(-1, keepdims=True)).sum(-1) == 1)
@@ -175,6 +216,13 @@ def _row(name: str, weights: tuple[float, ...]) -> str:
 
 def _numbers(text: str) -> np.ndarray:
     return np.array([ALPHABET.index(letter) for letter in text])
+
+
+@cache
+def _may_see() -> tuple[np.ndarray, np.ndarray]:
+    """(letters that the one that asks may see, what it gets), with our mask."""
+    honest = Stages(mask=causal_mask)
+    return moved(honest), honest(*project(_numbers(SHOWN)), None)[0][ASKED]
 
 
 @cache

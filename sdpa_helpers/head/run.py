@@ -45,8 +45,12 @@ class HeadRun(Shown):
 
     @property
     def passed(self) -> bool:
-        """Whether every one of the thousand lists was answered rightly."""
-        return self.share == 1
+        """Whether every one of the thousand lists was answered rightly, and the weights are weights."""
+        return self.share == 1 and self._adds_up
+
+    @property
+    def _adds_up(self) -> bool:
+        return not self.yours or bool(np.isclose(sum(self.yours), 1, rtol=1e-2))
 
     def text(self) -> str:
         """Two lines and the weights."""
@@ -76,7 +80,8 @@ class HeadRun(Shown):
             return f"{self.words[-1]} → no answer yet: {self.trouble}"
         if self.answer != self.right:
             return f"{self.words[-1]} → {self.answer or 'no drink'}: wrong, it is {self.right}"
-        return f"{self.words[-1]} → {self.answer}: right{'' if self.passed else ' this time'}"
+        how = " this time" if self.share != 1 else "" if self._adds_up else ", but these are no weights"
+        return f"{self.words[-1]} → {self.answer}: right{how}"
 
     @property
     def _often(self) -> str:
@@ -85,7 +90,9 @@ class HeadRun(Shown):
         if np.isnan(self.share):
             return f"With your function the head doesn't get through {LISTS:,} new lists in {SECONDS:g} s."
         if self.share == 1:
-            return f"With your function the head gets all of {LISTS:,} new lists right."
+            everybody = f"With your function the head gets all of {LISTS:,} new lists right"
+            total = f"{self.words[-1]}'s weights add up to {sum(self.yours):.2f}, and weights add up to 1"
+            return f"{everybody}." if self._adds_up else f"{everybody} all the same. But {total}."
         return f"With your function the head gets {percent(self.share)} of {LISTS:,} new lists right."
 
 

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from sdpa_helpers import causal_mask, walk_through
+from sdpa_helpers import causal_mask, softmax, walk_through
 from sdpa_helpers.head.letters import LETTERS, NAME, TEXTS, draw, project, shares
 from sdpa_helpers.head.stages import Stages
 from sdpa_helpers.lessons import all_exercises
@@ -41,6 +41,24 @@ def test_a_mask_that_hides_too_much_does_not_cheat_and_is_told():
     run = ran(mask=lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool) & ~np.tri(n_q, n_k, -2, dtype=bool))
     assert run.there == run.writing < 0.5
     assert "something of the past is hidden" in run.text()
+
+
+def test_what_is_said_of_a_mask_is_true_of_the_function():
+    def made(scale, after=False):
+        def attention(Q, K, V, mask):
+            scores = Q @ K.T * scale(*Q.shape)
+            return (softmax(scores) * mask if after else softmax(np.where(mask, scores, -np.inf))) @ V
+
+        return ran(attention=attention, mask=causal_mask)
+
+    def right(n, d):
+        return d**-0.5
+
+    assert made(right).passed
+    for scale in (lambda n, d: 1, lambda n, d: d**0.5, lambda n, d: n**-0.5):
+        assert "It sees what it may and nothing else, but its numbers aren't ours" in made(scale).text()
+    assert "It cheats" in made(right, after=True).text()  # what comes later is in the sum below
+    assert "its own letter is hidden" in ran(mask=lambda n_q, n_k: np.tri(n_q, n_k, -1, dtype=bool)).text()
 
 
 def test_what_is_not_written_yet_is_no_error():

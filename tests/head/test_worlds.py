@@ -182,6 +182,12 @@ def test_other_stages_and_what_does_not_go_together():
         walk_through(scores=3)
 
 
+def test_a_right_answer_by_numbers_that_are_no_weights_is_no_success():
+    run = walk_through(weights=lambda s: 40 * np.exp(s) / np.exp(s).sum(-1, keepdims=True))
+    assert (run.share, run.answer, run.passed) == (1, run.right, False)
+    assert "Lea?'s weights add up to 40.00, and weights add up to 1" in run.text()
+
+
 def test_the_card_says_it():
     def masked_softmax(scores, mask):
         e = np.exp(scores - scores.max(-1, keepdims=True)) + 0 * mask
