@@ -23,7 +23,7 @@ from sdpa_helpers.sandbox.visible_files import EMPTY
 from tests.handing_in import POINTS, RIGHT, TOTAL
 from tests.nightly import at_night
 from tests.results import result
-from tests.sandbox.conftest import LIMITS, NAME, alive, kernels, wait_until_gone
+from tests.sandbox.conftest import LIMITS, NAME, a_kernel, alive, kernels, printed_by, wait_until_gone
 
 
 @pytest.mark.parametrize("level", ["warm", "off"])
@@ -44,6 +44,19 @@ def test_a_fork_server_that_is_killed_while_a_kernel_runs_is_not_the_learners_fa
     record = attempt(Submission("ada", NAME, path), Settings("s", LIMITS, sandbox=warm)).result
     assert server.poll() is not None
     assert (record.points, record.status) == (TOTAL, "graded")
+
+
+@pytest.mark.parametrize("signal_", ["SIGKILL", "SIGSTOP"])
+@pytest.mark.parametrize("level", ["warm", "bubblewrap", "landlock"])
+def test_a_signal_to_ones_own_group_reaches_no_other_kernel(usable, level, signal_):
+    """Not though both are forks of one server, and not the server."""
+    with a_kernel(usable(level)) as honest, a_kernel(level) as hostile:
+        hostile.execute_cell_input(f"import os, signal; os.kill(0, signal.{signal_})")
+        hostile.execute_cell_input(f"os.killpg(os.getpgrp(), signal.{signal_})")
+        time.sleep(0.5)  # it stands still, or is gone: there is nothing of it to wait for
+        assert printed_by(honest, "print('here')") == "here\n"
+    with a_kernel(level) as later:
+        assert printed_by(later, "print('here')") == "here\n"
 
 
 SLEEPER = "import time\ntime.sleep(30)\ndef dot_product(q, k):\n    return 1.0"

@@ -99,6 +99,7 @@ def _child(connection: socket.socket, request: Request, channel: socket.socket, 
             file.write(text)
     if os.fork():
         os._exit(0)
+    os.setsid()  # a signal to one's own group would otherwise reach the server and every other kernel
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     _own_files(request["box_mb"])
     linux.give_up_privileges()
