@@ -168,6 +168,7 @@ def grade_folder(
             found.sort(key=lambda noted: (noted.student, noted.notebook))
             # The gradebook last: it may be on another machine, which may not answer.
             pairs = [(noted.student, noted.notebook) for noted in found]
+            left_out += folder.of_others({noted.student for noted in found})
             now: list[Standing] = []
             rows = write_tables(folder, noting(folder.read_results(pairs), now), list(LESSONS), rules)
             changes = keep_history(folder, now)

@@ -130,6 +130,12 @@ class ResultsFolder:
         edited = [path.relative_to(self.path) for path, found in odd.items() if isinstance(found, Edited)]
         return PassedOver(edited, [found for found in odd.values() if isinstance(found, OlderForm)])
 
+    def of_others(self, here: set[str]) -> list[tuple[str, str]]:
+        """Results of earlier runs, of learners who hand in nothing now: (where they lie, what that means)."""
+        why = "of an earlier run, nobody here is called so; exports and reports have it still"
+        others = sorted({student for student, _ in self.read_pairs()} - here)
+        return [((self._results / other).relative_to(self.path).as_posix(), why) for other in others]
+
     def _result_paths(self, only: Iterable[Pair] | None = None) -> Iterable[Path]:
         if only is None:
             return sorted(self._results.glob("*/*.json"))

@@ -20,13 +20,21 @@ def refuses(command: Callable[..., Any]) -> Callable[..., Any]:
     def run(*arguments: Any, **options: Any) -> Any:
         try:
             return command(*arguments, **options)
-        except (Refusal, DeskProblem, FileNotFoundError) as error:
+        except (Refusal, DeskProblem) as error:
             complain_of(str(error))
+        except (FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError) as error:
+            complain_of(_what_is_with(error))
         except ModuleNotFoundError as error:
             complain_of(_what_is_missing(error))
         raise typer.Exit(2)
 
     return run
+
+
+def _what_is_with(error: OSError) -> str:
+    if error.errno is None:  # a sentence of ours
+        return str(error)
+    return f"{error.filename2 or error.filename}: {(error.strerror or '').lower()}"
 
 
 def _what_is_missing(error: ModuleNotFoundError) -> str:

@@ -38,6 +38,8 @@ def term(
         refuse_unknown("--to", to, EXPORTS)
     elif roster or column:
         raise Refusal("--roster and --column are for the system that --to names")
+    if out and out.suffix != ".csv":
+        raise Refusal(f"--out {out}: a table is written; expected a name that ends in .csv")
     graded = [graded_folder(folder) for folder in folders]
     policy = term_beside(folders[0])
     for note in check_folders(graded, policy):

@@ -24,6 +24,7 @@ from sdpa_helpers.course.registry import written_of
 from sdpa_helpers.grading.assemble import exercise_of
 from sdpa_helpers.grading.lift_words import digest, lift_words, unread
 from sdpa_helpers.grading.result import GradedExercise, LmsIdentity
+from tests.commands import sdpa
 from tests.handing_in import RIGHT, TOTAL
 from tests.results import case, result
 
@@ -185,6 +186,23 @@ def test_a_wrong_roster_is_refused_with_a_sentence(tmp_path, to, content, says):
         roster.write_text(content)
     with pytest.raises(CannotExport, match=says):
         export(tmp_path, to, roster=roster)
+
+
+@pytest.mark.parametrize(
+    ("to", "option", "given"),
+    [
+        *((to, "--out", "a folder") for to in ("canvas", "canvas-feedback", "moodle-feedback", "nbgrader")),
+        *((to, "--out", "a file") for to in ("jupyterhub", "gradescope")),
+        ("nbgrader", "--gradebook", "nonsense"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_with_a_sentence(tmp_path, needs, to, option, given):
+    needs("nbgrader")
+    put(tmp_path, "ada", NAME, 1.0, 22.0)
+    (tmp_path / "a folder").mkdir()
+    (tmp_path / "a file").touch()
+    done = sdpa("export", tmp_path, "--to", to, option, given, cwd=tmp_path)
+    assert (done.returncode, given in done.stderr, "Traceback" in done.stderr) == (2, True, False)
 
 
 def test_notebooks_that_were_not_graded_are_refused(tmp_path):

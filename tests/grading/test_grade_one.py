@@ -79,6 +79,14 @@ def test_an_exercise_that_ends_the_run_costs_only_itself(hand_in):
     assert record.exercise("dot_product").cases[0].diagnosis == "kernel-died"
 
 
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_an_answer_that_takes_the_output_away_costs_the_others_nothing(hand_in, stream):
+    path = hand_in(
+        "ada", **{**RIGHT, "dot_product": f"import sys\nsys.{stream} = None\n{RIGHT['dot_product']}"}
+    )
+    assert grade(Submission("ada", NAME, path), Settings("s", LIMITS)).points == TOTAL
+
+
 def test_what_was_earned_before_a_timeout_counts(hand_in):
     path = hand_in(
         "ada",
@@ -163,6 +171,10 @@ def test_resuming_grades_only_what_changed(hand_in, tmp_path):
     (out / "results" / "ada" / f"{NAME}.json").write_text('{"student": "ada", "poin')  # cut off by a crash
     assert grade_here(source, out).kept == 1
     assert grade_here(source, out, fresh=True).kept == 0
+    (source / "bob").rename(source / "zoe")
+    assert [(file, why[:17]) for file, why in grade_here(source, out).left_out] == [
+        ("results/bob", "of an earlier run")
+    ]
 
 
 def test_a_worker_that_is_killed_costs_one_submission_at_most(hand_in, tmp_path, monkeypatch):

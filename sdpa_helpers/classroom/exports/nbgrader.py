@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy.exc import SAWarning
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from sdpa_helpers.classroom.exports.order import CannotExport, Exported, Order
 from sdpa_helpers.grading.result import Graded, GradedNotebook, GradedWords
@@ -25,7 +25,12 @@ def export(order: Order) -> Exported:
     path = order.target("nbgrader.db")
     path.parent.mkdir(parents=True, exist_ok=True)
     url = order.gradebook or f"sqlite:///{path.resolve()}"
-    learners = _write(order.results(), url, order.assignment)
+    try:
+        learners = _write(order.results(), url, order.assignment)
+    except SQLAlchemyError as error:
+        given = f"--gradebook {order.gradebook}" if order.gradebook else str(path)
+        expected = "the address of nbgrader's gradebook, e.g. sqlite:///gradebook.db, or its file"
+        raise CannotExport(f"{given}: expected {expected}; {str(error).partition(chr(10))[0]}") from None
     return Exported(() if order.gradebook else (path,), learners)
 
 

@@ -72,6 +72,11 @@ class Kernel:
         self.signed(connection, self.front.writer.lock, notebook, self.known or _places())
 
     def _run(self, source: str) -> None:
+        # An answer that sets one to None costs itself: IPython asks them for more in every cell.
+        sys.stdout, sys.stderr = (
+            own if now is None else now
+            for now, own in zip((sys.stdout, sys.stderr), self.front.streams, strict=True)
+        )
         try:
             self.shell.goes_on = False
             self.shell.run_cell(source, store_history=False)
