@@ -230,10 +230,18 @@ def lifted(taken: Taken, own: Own, analyses: Mapping[str, Analysis], flags: Iter
 def take(cells: list[dict[str, Any]], exercises: tuple[Exercise, ...], stubs: dict[str, str]) -> Taken:
     """The texts that count. `stubs`: the answer cells as they were handed out."""
     code = [c["source"] for c in cells if c["cell_type"] == "code"]
+    text_cells = [c["source"] for c in cells if c["cell_type"] != "code"]
     flags: list[Flag] = []
     answers = {}
     for exercise in exercises:
-        source = _answer_to(exercise.name, code, stubs.get(exercise.name, ""), flags)
+        stub = stubs.get(exercise.name, "")
+        source = _answer_to(exercise.name, code, stub, flags)
+        if source is None and (texts := [text for text in text_cells if exercise.name in answers_in(text)]):
+            source = _answer_to(exercise.name, texts, stub, flags)
+            message = (
+                f"{exercise.name}: its cell is one of text, as the key m makes it; the code in it was taken"
+            )
+            flags.append(Flag("not-a-code-cell", message))
         if source is not None:
             answers[exercise.name] = source
     flags += _edited_checks(cells)

@@ -141,6 +141,15 @@ def test_an_answer_without_its_line_is_found_by_its_function(pristine):
     assert [f.kind for f in lifted.flags] == ["answer-line-missing"]
 
 
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+def test_an_answer_in_a_cell_that_became_text_counts_and_is_told_of(kind):
+    text = {**code(defined(1)), "cell_type": kind}
+    lifted = lift([text], EXERCISES, {})
+    assert lifted.answers == {"dot_product": defined(1)}
+    assert [f.kind for f in lifted.flags] == ["not-a-code-cell"]
+    assert lift([text, code(defined(2))], EXERCISES, {}).answers == {"dot_product": defined(2)}
+
+
 @pytest.mark.parametrize(
     ("source", "named"),
     [

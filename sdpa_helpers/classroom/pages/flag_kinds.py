@@ -21,6 +21,7 @@ FLAG_KINDS = {
     "late": "The file came after the deadline; `--late` says what that costs.",
     "malformed-message": "The code wrote into the grader's own connection, which ended the run.",
     "no-time": "Time ran out on the clock, maybe on a busy machine; too many others did too for a second try.",
+    "not-a-code-cell": "An answer's cell is one of text, as pressing the key m makes it; the code in it was graded.",
     "odd-file": "The file was damaged, doubled or packed in an odd way.",
     "passed-over": "Another file comes first and holds no answer that can be graded, so this one was.",
     "ready-made": "NumPy has this answer ready: whether it was understood can't be told. It costs nothing.",
