@@ -202,7 +202,7 @@ def test_reset_gives_the_stub_back_and_keeps_the_answer(desk):
 
 
 def test_after_a_check_that_finds_something_the_cursor_is_in_the_answer(desk):
-    """Also of who went straight to the exercise: the first cell, which imports `check`, is run for them."""
+    """Also of who went straight to the check: the first cell, which imports `check`, and the answer are run for them."""
     page = desk.page
     content = "jupyterapp.shell.currentWidget.content"
     active = f"{content}.activeCell.model.sharedModel.getSource()"
@@ -214,7 +214,6 @@ def test_after_a_check_that_finds_something_the_cursor_is_in_the_answer(desk):
     )
     first = f"{content}.widgets.find(cell => cell.model.type === 'code').model.executionCount"
     assert page.evaluate(first) is None  # so that `check` has no meaning yet
-    desk.run_cell(answer)
     check = f"{content}.widgets.findIndex((cell, i) => i > {answer} && cell.model.type === 'code')"
     page.evaluate(f"() => {{ {content}.activeCellIndex = {check} }}")
     desk.command("notebook:run-cell-and-select-next")
@@ -226,6 +225,22 @@ def test_after_a_check_that_finds_something_the_cursor_is_in_the_answer(desk):
     in_view = "one => { const { top, bottom } = one.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight }"
     seen = f"[document.querySelector('.sdpa-card.sdpa-failed'), {content}.activeCell.node]"
     page.wait_for_function(f"{seen}.every({in_view})")  # code and card, together
+
+
+def test_a_check_judges_what_stands_in_the_answers_cell(desk):
+    """The card of the test above is about another answer, which has run; this one has not."""
+    page, content = desk.page, "jupyterapp.shell.currentWidget.content"
+    answer = page.evaluate(f"{content}.activeCellIndex")
+    page.evaluate(
+        f"source => {content}.activeCell.model.sharedModel.setSource(source)",
+        "# exercise: dot_product\ndef dot_product(q, k):\n    return sum(q * k)\n",
+    )
+    check = page.evaluate(
+        f"{content}.widgets.findIndex((cell, i) => i > {answer} && cell.model.type === 'code')"
+    )
+    desk.run_cell(check)
+    card = f"{content}.widgets[{check}].outputArea.node.querySelector('.sdpa-card')"
+    page.wait_for_function(f"{card}.matches('.sdpa-passed')")
 
 
 def test_a_lesson_is_an_article_and_other_notebooks_are_not(desk):

@@ -131,29 +131,44 @@ export async function unfoldWhatRuns({ content }, cell, { setHeadingCollapse }) 
   if (cell.headingCollapsed && next?.isHidden && next === content.activeCell) setHeadingCollapse(cell, false, content);
 }
 
-const CHECKED = /^\s*(?:\w+\.)?check\(["']?(\w+)/m;
-
 /** After a check that finds something wrong, the cursor is where it was in the answer, not in the next exercise. */
 export function backToTheAnswer({ content }, cell) {
-  const sourceOf = one => one.model.sharedModel.getSource(), name = sourceOf(cell).match(CHECKED)?.[1];
   const at = content.widgets.indexOf(cell);
-  if (!name || ![at, at + 1].includes(content.activeCellIndex)) return; // many cells run at once
+  if (!checkedIn(cell) || ![at, at + 1].includes(content.activeCellIndex)) return; // many cells run at once
   if (!cell.outputArea?.node.querySelector(".sdpa-failed, .sdpa-forbidden")) return;
-  const answer = content.widgets.findLastIndex((one, place) => place <= at && sourceOf(one).startsWith(`# exercise: ${name}\n`));
-  if (answer < 0) return;
-  content.activeCellIndex = answer;
+  const answer = answerOf(content, checkedIn(cell), at);
+  if (!answer) return;
+  content.activeCellIndex = content.widgets.indexOf(answer);
   content.mode = "edit";
+}
+
+const sourceOf = cell => cell.model.sharedModel.getSource();
+const checkedIn = cell => sourceOf(cell).match(/^\s*(?:\w+\.)?check\(["']?(\w+)/m)?.[1];
+
+/** The last cell that answers an exercise, of those down to one. */
+const answerOf = ({ widgets }, name, at = widgets.length) =>
+  widgets.findLast((one, place) => place <= at && sourceOf(one).startsWith(`# exercise: ${name}\n`));
+
+const ran = new WeakMap(); // what stood in a cell when it ran last
+
+/** A check judges what stands in the answer's cell: where that has not run yet, it runs first. */
+export function runAnswerFirst({ content, sessionContext }, cell, { runCells }) {
+  ran.set(cell, sourceOf(cell));
+  const name = checkedIn(cell), answer = name && answerOf(content, name, content.widgets.indexOf(cell));
+  if (answer && answer !== cell && ran.get(answer) !== sourceOf(answer)) runCells(content, [answer], sessionContext);
 }
 
 const again = new WeakSet(); // cells that run once more
 
-/** Who goes straight to an exercise, or comes back to a new kernel, has not run the first cell: `check` has no meaning
- *  yet. The first cell runs now, and then theirs again. */
-export async function runFirstCellToo({ content, sessionContext }, cell, error, { runCells }) {
+/** Who goes straight to an exercise, or comes back to a new kernel, has not run the first cell, which imports `check`,
+ *  or the answer, which defines what is checked. What gives the name that is missing runs now, and then theirs again. */
+export async function runWhatIsMissing({ content, sessionContext }, cell, error, { runCells }) {
   const [, name] = error?.errorName === "NameError" && error.errorValue.match(/^name '(\w+)'/) || [];
+  if (!name || again.has(cell)) return;
   const first = content.widgets.find(one => one.model.type === "code");
-  const imports = first?.model.sharedModel.getSource().match(/^(import|from) .*/gm)?.join("\n") ?? "";
-  if (!name || cell === first || again.has(cell) || !new RegExp(`\\b${name}\\b`).test(imports)) return;
+  const imports = sourceOf(first).match(/^(import|from) .*/gm)?.join("\n") ?? "";
+  const giver = new RegExp(`\\b${name}\\b`).test(imports) ? first : answerOf(content, name);
+  if (!giver || giver === cell) return;
   again.add(cell);
-  await runCells(content, [first, cell], sessionContext).finally(() => again.delete(cell));
+  await runCells(content, [giver, cell], sessionContext).finally(() => again.delete(cell));
 }

@@ -2,7 +2,7 @@
 // Where the server has no desk, or its folder is no course, nothing is added and nothing asked.
 
 import { Course } from "./course.js";
-import { backToTheAnswer, beginAtCode, followHeadings, followLinks, keepOutputInView, openPair, runFirstCellToo, unfoldWhatRuns } from "./opening.js";
+import { backToTheAnswer, beginAtCode, followHeadings, followLinks, keepOutputInView, openPair, runAnswerFirst, runWhatIsMissing, unfoldWhatRuns } from "./opening.js";
 import { sideBar } from "./sidebar.js";
 import { addReset, addResetButtons } from "./reset.js";
 import { nameTab } from "./tabs.js";
@@ -42,15 +42,20 @@ function start(host) {
 /** A cell that runs says so in the margin, where prompts are hidden; what it shows stays in view. */
 function followRuns({ tracker, packages: { notebook: { NotebookActions } } }, course) {
   const marked = (cell, runs) => cell.toggleClass("sdpa-runs", runs);
-  NotebookActions.executionScheduled.connect((_, { cell }) => marked(cell, true));
+  const ofCourse = notebook => tracker.find(one => one.content === notebook && course.owns(one.context.path));
+  NotebookActions.executionScheduled.connect((_, { notebook, cell }) => {
+    marked(cell, true);
+    const panel = ofCourse(notebook);
+    if (panel) runAnswerFirst(panel, cell, NotebookActions);
+  });
   NotebookActions.executed.connect((_, { notebook, cell, error }) => {
     marked(cell, false);
-    const panel = tracker.find(one => one.content === notebook);
-    if (!panel || !course.owns(panel.context.path)) return;
+    const panel = ofCourse(notebook);
+    if (!panel) return;
     keepOutputInView(panel, cell);
     backToTheAnswer(panel, cell);
     unfoldWhatRuns(panel, cell, NotebookActions);
-    runFirstCellToo(panel, cell, error, NotebookActions);
+    runWhatIsMissing(panel, cell, error, NotebookActions);
   });
 }
 
