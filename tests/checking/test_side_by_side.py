@@ -101,6 +101,13 @@ def test_what_cannot_be_seen_is_not_shown():
     assert [(p.label, p.yours.title) for p in parts] == [("part 1 of the tuple", "yours, a list")]
 
 
+def test_what_is_shown_is_what_came_back():
+    """Row numbers 0 and 1 are no False and True, though they are compared as such."""
+    numbers, wanted = np.array([0, 1]), np.array([True, True])
+    assert texts(pair(numbers, wanted).yours) == [["0", "1"]]
+    assert pairs_of(describe(np.array([1, 1])), describe(wanted)) == []
+
+
 def test_an_error_says_the_shapes_rather_than_its_own_words():
     error = Answer("error", error="ValueError", message="x" * 10**6)
     (found,) = pairs_of(error, describe(1.0))
