@@ -83,7 +83,7 @@ def test_the_verdict_says_where_it_stood_and_the_rest_is_not_run():
     assert second is NOT_RUN
     stopped = judge(exercise, known[0], Answer("stopped", message="after 8 s", line="line 2: while True:"))
     assert stopped.status == "timeout"
-    assert stopped.seen == f"stopped in case {known[0].case.name} after 8 s, line 2: while True:"
+    assert stopped.seen == "stopped after 8 s, line 2: while True:"
     assert judge(exercise, known[0], first).points == judge(exercise, known[1], second).points == 0
     assert judge(exercise, known[1], second).status == "not-run"
 

@@ -190,7 +190,7 @@ def test_lines_that_are_still_empty_are_not_attempted(name):
     exercise = find(name)
     result = try_out(exercise, exercise.starter)
     assert (result.attempted, result.points) == (False, 0)
-    assert "Write your answer in the cell above" in report_text(result)
+    assert "Write your answer, run its cell" in report_text(result)
     assert SEEN[1:] not in report_text(result)
     first = (exercise.reference()[0], *[""] * (len(exercise.cases) - 1))
     result = try_out(exercise, lambda: first)

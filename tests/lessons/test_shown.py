@@ -141,7 +141,7 @@ def test_a_solution_has_colours_and_all_its_text():
 def test_open_and_passed_cards():
     opened = words_of(session.check(stub).html())
     assert opened.startswith(f"○ dot_product: not attempted yet (worth {WORTH} points)")
-    assert "Write your answer in the cell above, run it, then check again." in opened
+    assert "Write your answer, run its cell, then check again." in opened
     passed = session.check(right).html()
     assert words_of(passed).startswith(f"✓ dot_product: all cases passed, {WORTH} of {WORTH} points")
     assert f"{CASES} of {CASES} cases passed 1 two short vectors 2 longer vectors" in words_of(passed)

@@ -16,7 +16,7 @@ from sdpa_helpers.checking.diagnose import Result
 from sdpa_helpers.checking.helping.shrink import Small
 
 _MARK = {"passed": "✓", "failed": "✗", "forbidden": "⚠", "not-attempted": "○"}
-OPEN = "Write your answer in the cell above, run it, then check again."
+OPEN = "Write your answer, run its cell, then check again."
 OPEN_WITH_CODE = "Change the code in the cell above, run it, then check again."
 
 

@@ -150,7 +150,7 @@ _WAYS = {
     "timeout": "the time runs out",
     "not-run": "nothing was run",
 }
-_BESIDES = {"wrong-values": "Kind, shape and dtype are right everywhere: what is left is the arithmetic."}
+_BESIDES = {"wrong-values": "Kind, shape and dtype are right everywhere; the numbers are not."}
 
 
 def seen_in_cases(result: Result) -> list[Seen]:

@@ -194,7 +194,7 @@ def judge(exercise: Exercise, truth: Truth, answer: Answer) -> Verdict:
         return Verdict(case.name, "not-attempted", 0.0, case.points, fault="not-attempted", seen=seen)
     if answer.kind == "stopped":
         where = f", {answer.line}" if answer.line else ""
-        seen = f"stopped in case {case.name} {answer.message}{where}"
+        seen = f"stopped {answer.message}{where}"
         return Verdict(case.name, "timeout", 0.0, case.points, fault="timeout", seen=seen)
     if answer.kind == "not-run":
         seen = "not run: the case before it had to be stopped"
