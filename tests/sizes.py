@@ -13,7 +13,7 @@ CEILINGS = {
     "exercises, pages": 13_510,
     "sdpa_helpers/attention": 7_700,
     "sdpa_helpers/bench": 1_300,
-    "sdpa_helpers/checking": 10_960,
+    "sdpa_helpers/checking": 10_980,
     "sdpa_helpers/classroom": 14_520,
     "sdpa_helpers/cli": 2_150,
     "sdpa_helpers/course": 9_100,
@@ -23,7 +23,7 @@ CEILINGS = {
     "sdpa_helpers/lessons": 21_430,
     "sdpa_helpers/sandbox": 4_000,
     "sdpa_helpers/show": 5_250,
-    "tests": 50_280,
+    "tests": 50_290,
 }
 """No room grows past its ceiling: lower one when a room has shrunk, and raise it only with a reason in the commit."""
 LARGEST_PAGE = 350

@@ -151,7 +151,7 @@ def read_cells(path: Path) -> list[dict[str, Any]]:
     if size > MAX_NOTEBOOK_BYTES:
         limit = MAX_NOTEBOOK_BYTES >> 20
         raise Unreadable(
-            f"The file has {size >> 20} MiB; at most {limit} are read. Clear all outputs and save it again."
+            f"The file has {size:,} bytes; at most {limit} MiB are read. Clear all outputs and save it again."
         )
     if size == 0:
         raise Unreadable("The file is empty. Save the notebook again and hand in that file.")

@@ -202,7 +202,7 @@ def test_reset_gives_the_stub_back_and_keeps_the_answer(desk):
 
 
 def test_after_a_check_that_finds_something_the_cursor_is_in_the_answer(desk):
-    """Also of who went straight to the check: the first cell, which imports `check`, and the answer are run for them."""
+    """Also of who went straight to the check: the first cell, which imports `check`, and the answer run for them."""
     page = desk.page
     content = "jupyterapp.shell.currentWidget.content"
     active = f"{content}.activeCell.model.sharedModel.getSource()"

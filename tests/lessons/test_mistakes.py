@@ -87,3 +87,10 @@ def test_a_sample_of_pairs_is_rejected_and_mostly_named_by_what_is_in_it(exercis
     assert sum(bool(said) for _, said in named) >= 7 / 8 * len(named)
     assert sum(bool(said & two) for two, said in named) >= 0.6 * len(named)
     assert sum(not said <= two for two, said in named) <= 0.3 * len(named)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_number_that_never_changes_is_not_two_mistakes(number):
+    """The distance of q from itself is 0, and its cosine with itself is 1."""
+    assert try_out(all_exercises()["dot_product"], lambda q, k: number).mistakes == ()
+    assert try_out(all_exercises()["best_key"], lambda q, K: number).mistakes == ()
