@@ -130,14 +130,13 @@ def run_letters(stages: Stages) -> LetterRun:
         rows["our mask"] = tuple(map(float, Stages(mask=causal_mask)(q, k, v, None)[1][ASKED]))
     answer, weights, place = tried(stages, q, k, v)
     trouble = trouble_of(answer, v.shape, place)
-    with kept(0):
-        counted = None if trouble else observe_within(lambda: np.array(shares(stages)), (), SECONDS).array
-        seen = None if trouble else observe_within(lambda: moved(stages), (), SECONDS).array
     if trouble or answer.array is None:
         return LetterRun(rows, "", float("nan"), float("nan"), _honest(), trouble)
-    there, writing = (float("nan"),) * 2 if counted is None else map(float, counted)
+    with kept(0):
+        counted = observe_within(lambda: np.array([*shares(stages), *moved(stages)]), (), SECONDS).array
     may, ours = _may_see()
-    sees = may if seen is None else seen
+    there, writing = (float("nan"),) * 2 if counted is None else map(float, counted[:2])
+    sees = may if counted is None else counted[2:].astype(bool)
     hidden = np.flatnonzero(may & ~sees)
     own = "its own letter" if list(hidden) == [ASKED] else "something of the past"
     same = np.allclose(answer.array[ASKED], ours, rtol=1e-3, atol=1e-6)

@@ -241,6 +241,7 @@ def test_a_check_judges_what_stands_in_the_answers_cell(desk):
     desk.run_cell(check)
     card = f"{content}.widgets[{check}].outputArea.node.querySelector('.sdpa-card')"
     page.wait_for_function(f"{card}.matches('.sdpa-passed')")
+    assert "dot_product: all cases passed" in page.evaluate(f"{card}.innerText")
 
 
 def test_a_lesson_is_an_article_and_other_notebooks_are_not(desk):

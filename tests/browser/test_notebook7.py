@@ -47,6 +47,7 @@ def test_a_notebook_that_is_seen_late_gets_the_keys(browser, lab_server):
     page.evaluate("async () => { for (let n = 0; n < 150; n += 1) await new Promise(requestAnimationFrame) }")
     page.evaluate("document.body.style.display = ''")
     page.wait_for_function(FOCUSED)
+    assert page.evaluate(FOCUSED)
     opened.close()
 
 
